@@ -1,0 +1,260 @@
+/** What clients may ask of the host: one contract over message port, WebSocket and the local socket. */
+import { eventIterator, oc } from '@orpc/contract'
+import { z } from 'zod'
+import { SessionEvent } from './events.ts'
+import {
+  AutoRollback,
+  BaseChoice,
+  Change,
+  Check,
+  CommandLine,
+  CommandRecord,
+  CommandResult,
+  Conversation,
+  EngineName,
+  FileCounts,
+  FilePair,
+  LedgerEntry,
+  Message,
+  Point,
+  ProcessInfo,
+  RewindPreview,
+  RollbackEvent,
+  RollbackResult,
+  Rules,
+  SessionMode,
+  SessionSummary,
+  TakenBy,
+  Timeline,
+  VerifierSpec,
+} from './model.ts'
+
+/** A session's id, or the name of a live one (of an ended one where none is live). */
+const SessionRef = z.object({ session: z.string().min(1) })
+const Encoding = z.enum(['utf-8', 'base64'])
+/** A point by label (current line first) or id; `now` is what stands in the sandbox. */
+const Moment = z.string().min(1)
+
+const RetryableId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/)
+  .describe('made by the client, so that asking again after a lost connection joins the same command')
+
+export const HostInfo = z.object({
+  version: z.string(),
+  pid: z.number(),
+  /** `app`: Electron's main process; `headless`: plain Node. */
+  kind: z.enum(['app', 'headless']),
+  home: z.string(),
+  startedAt: z.date(),
+  /** Nothing runs and nobody is waited for: another host may take over. */
+  idle: z.boolean(),
+  url: z.string().nullable(),
+  mcp: z.string().nullable(),
+})
+export type HostInfo = z.infer<typeof HostInfo>
+
+export const SessionOptions = z.object({
+  name: z.string().min(1).max(64).default('rewind_sandbox'),
+  /** Absolute host folder. */
+  workspace: z.string().min(1),
+  /** True where a person wrote the path out: only then may it be the home folder. */
+  explicit: z.boolean().default(false),
+  create: z.boolean().default(false),
+  /** Begin anew where a live session of that name and workspace exists (otherwise it is attached to). */
+  force: z.boolean().default(false),
+  engine: z.enum(['auto', ...EngineName.options]).default('auto'),
+  mode: SessionMode.default('interactive'),
+  base: BaseChoice.default('auto'),
+  network: z.boolean().default(true),
+  env: z.record(z.string(), z.string()).default({}),
+})
+export type SessionOptions = z.infer<typeof SessionOptions>
+
+export const SessionDetails = SessionSummary.extend({
+  /** Labels of the current line, oldest first. */
+  labels: z.array(z.string()),
+  messages: z.number(),
+  processes: z.array(ProcessInfo),
+  running: z.array(CommandRecord),
+  layers: z.number(),
+  rules: Rules,
+  /** Against the head: what is not yet in a checkpoint. */
+  uncommitted: FileCounts.nullable(),
+})
+export type SessionDetails = z.infer<typeof SessionDetails>
+
+export const contract = {
+  host: {
+    info: oc.output(HostInfo),
+    doctor: oc.output(z.array(Check)),
+    /** A URL with a single-use code in its hash that opens the window in a browser; the code lives 60 s. */
+    browserUrl: oc.output(z.object({ url: z.string() })),
+    /** Ends the host so that the caller can take over. Refused while it is not idle, unless forced. */
+    handOver: oc.input(z.object({ force: z.boolean().default(false) })).output(z.object({ ok: z.literal(true) })),
+  },
+  sessions: {
+    list: oc.output(z.array(SessionSummary)),
+    get: oc.input(SessionRef).output(SessionDetails),
+    create: oc
+      .input(SessionOptions)
+      .output(z.object({ session: SessionSummary, attached: z.boolean(), created: z.boolean() })),
+    /** Processes and mounts gone, layers kept. */
+    end: oc.input(SessionRef).output(SessionSummary),
+    /** Layers gone too; record, messages and ledger stay. */
+    destroy: oc.input(SessionRef).output(SessionSummary),
+    demo: oc.output(SessionSummary),
+  },
+  timeline: {
+    get: oc.input(SessionRef).output(Timeline),
+    checkpoint: oc
+      .input(
+        SessionRef.extend({
+          label: z.string().nullable().default(null),
+          why: z.string().nullable().default(null),
+          messages: z.array(Message).nullable().default(null),
+          takenBy: TakenBy.default('you'),
+        }),
+      )
+      .output(Point),
+    preview: oc.input(SessionRef.extend({ to: Moment })).output(RewindPreview),
+    rollback: oc
+      .input(
+        SessionRef.extend({
+          to: Moment.default('latest'),
+          only: z.enum(['files', 'messages']).nullable().default(null),
+          patchNotes: z.string().nullable().default(null),
+        }),
+      )
+      .output(RollbackResult),
+    undo: oc.input(SessionRef).output(RollbackResult),
+  },
+  files: {
+    write: oc
+      .input(
+        SessionRef.extend({
+          path: z.string(),
+          content: z.string(),
+          encoding: Encoding.default('utf-8'),
+          tool: z.string().nullable().default(null),
+        }),
+      )
+      .output(z.object({ path: z.string(), target: z.string() })),
+    /** UTF-8 text where the bytes are that, else base64; `encoding` insists on one. */
+    read: oc
+      .input(
+        SessionRef.extend({ path: z.string(), at: Moment.default('now'), encoding: Encoding.nullable().default(null) }),
+      )
+      .output(z.object({ content: z.string(), encoding: Encoding })),
+    changes: oc.input(SessionRef.extend({ from: Moment, to: Moment.default('now') })).output(
+      z.object({
+        from: z.string(),
+        to: z.string(),
+        changes: z.array(Change),
+        counts: FileCounts,
+        truncated: z.boolean(),
+      }),
+    ),
+    /** Both sides of one path; `rawPath` where the change has one. */
+    pair: oc
+      .input(
+        SessionRef.extend({
+          path: z.string(),
+          rawPath: z.string().nullable().default(null),
+          from: Moment,
+          to: Moment.default('now'),
+          whole: z.boolean().default(false),
+        }),
+      )
+      .output(FilePair),
+  },
+  messages: {
+    get: oc.input(SessionRef.extend({ at: Moment.default('now') })).output(Conversation),
+    sync: oc
+      .input(SessionRef.extend({ messages: z.array(Message), revision: z.number().nullable().default(null) }))
+      .output(Conversation),
+  },
+  commands: {
+    /** Starts a command and returns at once; the same id again joins the one that runs. */
+    start: oc
+      .input(
+        SessionRef.extend({
+          id: RetryableId,
+          command: CommandLine,
+          cwd: z.string().nullable().default(null),
+          env: z.record(z.string(), z.string()).default({}),
+          /** base64 */
+          stdin: z.string().nullable().default(null),
+          timeoutMs: z.number().positive().nullable().default(null),
+          asTool: z.boolean().default(false),
+          tool: z.string().nullable().default(null),
+        }),
+      )
+      .output(CommandRecord),
+    wait: oc.input(SessionRef.extend({ id: RetryableId })).output(CommandResult),
+    stop: oc.input(SessionRef.extend({ id: RetryableId })).output(CommandRecord),
+    list: oc.input(SessionRef).output(z.array(CommandRecord)),
+    /** At most `limit` bytes from `offset`, base64. */
+    output: oc
+      .input(
+        SessionRef.extend({
+          id: RetryableId,
+          stream: z.enum(['stdout', 'stderr']),
+          offset: z.number().int().min(0),
+          limit: z
+            .number()
+            .int()
+            .min(1)
+            .max(1 << 20)
+            .default(65_536),
+        }),
+      )
+      .output(z.object({ bytes: z.string(), next: z.number(), ended: z.boolean() })),
+  },
+  rules: {
+    get: oc.input(SessionRef).output(Rules),
+    autoCheckpoint: oc
+      .input(SessionRef.extend({ on: z.boolean(), keepLast: z.number().int().min(1).nullable().default(null) }))
+      .output(Rules),
+    autoRollback: oc
+      .input(
+        SessionRef.extend({
+          on: z.boolean(),
+          events: z.array(RollbackEvent).default(['exception']),
+          to: z.string().nullable().default(null),
+          verifier: VerifierSpec.nullable().default(null),
+        }),
+      )
+      .output(Rules),
+    lastAutoRollback: oc.input(SessionRef).output(AutoRollback.nullable()),
+    /** An agent is about to call a tool: its history so far, and the automatic checkpoint where the rule is on. */
+    onToolCall: oc
+      .input(
+        SessionRef.extend({
+          messages: z.array(Message).nullable().default(null),
+          tool: z.string().nullable().default(null),
+        }),
+      )
+      .output(z.object({ checkpoint: z.string().nullable() })),
+    /** Runs the verifier (or judges `command`). Resolves with the formatted verdict on pass. */
+    runTests: oc
+      .input(SessionRef.extend({ command: CommandLine.nullable().default(null) }))
+      .output(z.object({ text: z.string() })),
+  },
+  ledger: {
+    list: oc
+      .input(
+        SessionRef.extend({
+          checkpoint: z.string().nullable().default(null),
+          type: z.string().nullable().default(null),
+          status: z.string().nullable().default(null),
+        }),
+      )
+      .output(z.array(LedgerEntry)),
+    verify: oc
+      .input(SessionRef)
+      .output(z.object({ whole: z.boolean(), rows: z.number(), head: z.string(), brokenAt: z.number().nullable() })),
+  },
+  /** Everything that happens, from after `since` on (null: from now). The event's own id resumes it. */
+  events: oc.input(z.object({ since: z.number().nullable().default(null) })).output(eventIterator(SessionEvent)),
+}

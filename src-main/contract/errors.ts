@@ -1,0 +1,114 @@
+/**
+ * The error classes of the product. Each says what happened (`message`), names itself by `code`,
+ * carries the CLI's `exitCode` and, where there is one, the `nextStep` a person or agent can take.
+ * They cross every boundary (socket, message port, JSON output) by {@link toWire} and {@link fromWire}
+ * and arrive as the same class with the same data.
+ */
+
+/** Facts that belong to an error: JSON values only, as they cross process boundaries. */
+export type ErrorData = Record<string, unknown>
+
+export interface WireError {
+  code: string
+  message: string
+  nextStep: string | null
+  data: ErrorData
+}
+
+export interface ErrorOptions {
+  /** What the reader can do about it, as one sentence. */
+  nextStep?: string | null
+  data?: ErrorData
+  cause?: unknown
+}
+
+export abstract class RewindError extends Error {
+  abstract readonly code: string
+  abstract readonly exitCode: number
+  readonly nextStep: string | null
+  readonly data: ErrorData
+
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
+    this.nextStep = options.nextStep ?? null
+    this.data = options.data ?? {}
+  }
+}
+
+const define = <Code extends string>(code: Code, exitCode: number) =>
+  class extends RewindError {
+    readonly code = code
+    readonly exitCode = exitCode
+  }
+
+export class CommandError extends define('COMMAND_FAILED', 1) {}
+export class CommandTimeoutError extends define('COMMAND_TIMEOUT', 1) {}
+export class CancelledError extends define('CANCELLED', 1) {}
+export class VerificationFailedError extends define('VERIFICATION_FAILED', 1) {}
+export class SandboxNotFoundError extends define('SANDBOX_NOT_FOUND', 2) {}
+export class SessionNotStartedError extends define('SESSION_NOT_STARTED', 2) {}
+export class CheckpointExistsError extends define('CHECKPOINT_EXISTS', 3) {}
+export class CheckpointNotFoundError extends define('CHECKPOINT_NOT_FOUND', 3) {}
+export class EngineUnavailableError extends define('ENGINE_UNAVAILABLE', 4) {}
+export class DiskFullError extends define('DISK_FULL', 4) {}
+export class RollbackFailedError extends define('ROLLBACK_FAILED', 4) {}
+export class InvalidPathError extends define('INVALID_PATH', 5) {}
+export class FileNotFoundError extends define('FILE_NOT_FOUND', 5) {}
+export class VerificationUnknownError extends define('VERIFICATION_UNKNOWN', 6) {}
+export class VerificationHaltError extends define('VERIFICATION_HALT', 6) {}
+export class SessionHaltedError extends define('SESSION_HALTED', 6) {}
+export class CommitConflictError extends define('COMMIT_CONFLICT', 7) {}
+export class DeclinedError extends define('DECLINED', 8) {}
+export class SessionRewoundError extends define('SESSION_REWOUND', 8) {}
+export class InvalidOptionError extends define('INVALID_OPTION', 64) {}
+export class InvalidMessagesError extends define('INVALID_MESSAGES', 64) {}
+/** A fault of ours: reported with its stack, exit code 70. */
+export class InternalError extends define('INTERNAL', 70) {}
+
+const classes = {
+  COMMAND_FAILED: CommandError,
+  COMMAND_TIMEOUT: CommandTimeoutError,
+  CANCELLED: CancelledError,
+  VERIFICATION_FAILED: VerificationFailedError,
+  SANDBOX_NOT_FOUND: SandboxNotFoundError,
+  SESSION_NOT_STARTED: SessionNotStartedError,
+  CHECKPOINT_EXISTS: CheckpointExistsError,
+  CHECKPOINT_NOT_FOUND: CheckpointNotFoundError,
+  ENGINE_UNAVAILABLE: EngineUnavailableError,
+  DISK_FULL: DiskFullError,
+  ROLLBACK_FAILED: RollbackFailedError,
+  INVALID_PATH: InvalidPathError,
+  FILE_NOT_FOUND: FileNotFoundError,
+  VERIFICATION_UNKNOWN: VerificationUnknownError,
+  VERIFICATION_HALT: VerificationHaltError,
+  SESSION_HALTED: SessionHaltedError,
+  COMMIT_CONFLICT: CommitConflictError,
+  DECLINED: DeclinedError,
+  SESSION_REWOUND: SessionRewoundError,
+  INVALID_OPTION: InvalidOptionError,
+  INVALID_MESSAGES: InvalidMessagesError,
+  INTERNAL: InternalError,
+} as const
+
+export type ErrorCode = keyof typeof classes
+
+export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && code in classes
+
+/** What crosses a boundary. Anything that is not one of our classes becomes INTERNAL with its text. */
+export function toWire(error: unknown): WireError {
+  if (error instanceof RewindError)
+    return { code: error.code, message: error.message, nextStep: error.nextStep, data: error.data }
+  return {
+    code: 'INTERNAL',
+    message: error instanceof Error ? error.message : String(error),
+    nextStep: null,
+    data: error instanceof Error && error.stack ? { stack: error.stack } : {},
+  }
+}
+
+/** The class again, with message, next step and data as they were. */
+export function fromWire(wire: WireError): RewindError {
+  const Class = isErrorCode(wire.code) ? classes[wire.code] : InternalError
+  return new Class(wire.message, { nextStep: wire.nextStep, data: wire.data })
+}

@@ -1,0 +1,303 @@
+/** The nouns that host and clients share, as schemas (what arrives is parsed) and types. */
+import { z } from 'zod'
+
+export const EngineName = z.enum(['local', 'docker'])
+export type EngineName = z.infer<typeof EngineName>
+
+export const SessionStatus = z.enum(['starting', 'running', 'paused', 'halted', 'ended', 'destroyed', 'unreachable'])
+export type SessionStatus = z.infer<typeof SessionStatus>
+
+export const SessionMode = z.enum(['interactive', 'agent'])
+export type SessionMode = z.infer<typeof SessionMode>
+
+/** What the sandbox starts from: a copy of the workspace, or the host folder itself as the lowest layer. */
+export const BaseChoice = z.enum(['auto', 'copy', 'live'])
+export type BaseChoice = z.infer<typeof BaseChoice>
+
+export const SessionSummary = z.object({
+  /** Unique for ever; the name may be taken again by a later session. */
+  id: z.string(),
+  name: z.string(),
+  /** Host folder, absolute. */
+  workspace: z.string(),
+  /** The same folder as commands in the sandbox see it. */
+  workspaceInside: z.string(),
+  engine: EngineName,
+  /** How the engine runs here, in words for a person: 'namespaces as root', 'user namespaces'. */
+  engineDetail: z.string(),
+  base: z.enum(['copy', 'live']),
+  status: SessionStatus,
+  mode: SessionMode,
+  /** True for the demo, whose workspace is a scratch copy that goes with the session. */
+  demo: z.boolean(),
+  createdAt: z.date(),
+  endedAt: z.date().nullable(),
+  /** Named and automatic checkpoints, base and tips left out. */
+  checkpoints: z.number(),
+  head: z.string(),
+  /** Raised by every rollback. */
+  epoch: z.number(),
+  /** Bytes on disk that the session's layers hold; null while not measured. */
+  bytes: z.number().nullable(),
+  pendingEscalations: z.number(),
+  /** What a person should know about this sandbox: a copied base, mounts not shown, no network. */
+  notes: z.array(z.string()),
+})
+export type SessionSummary = z.infer<typeof SessionSummary>
+
+export const FileCounts = z.object({ added: z.number(), modified: z.number(), deleted: z.number() })
+export type FileCounts = z.infer<typeof FileCounts>
+
+export const VerdictStatus = z.enum(['pass', 'fail', 'unknown'])
+export type VerdictStatus = z.infer<typeof VerdictStatus>
+
+export const Verdict = z.object({ status: VerdictStatus, text: z.string(), at: z.date() })
+export type Verdict = z.infer<typeof Verdict>
+
+export const TakenBy = z.enum(['you', 'agent', 'auto'])
+export type TakenBy = z.infer<typeof TakenBy>
+
+/**
+ * A node of the timeline. `base` is the workspace as it was; `checkpoint` was asked for by a person, an agent
+ * or a rule; `tip` is what a rollback left behind, frozen so that it can be gone back to.
+ */
+export const Point = z.object({
+  /** `NAME-ckpt-N`, or `base`. */
+  id: z.string(),
+  session: z.string(),
+  /** Order within the session: 0 is base. */
+  seq: z.number(),
+  kind: z.enum(['base', 'checkpoint', 'tip']),
+  label: z.string().nullable(),
+  parent: z.string().nullable(),
+  at: z.date(),
+  takenBy: TakenBy,
+  why: z.string().nullable(),
+  /** The tool call that an automatic checkpoint went before. */
+  tool: z.string().nullable(),
+  /** Length of the main conversation that the point holds. */
+  messages: z.number(),
+  /** Against the parent; null until counted. */
+  files: FileCounts.nullable(),
+  /** Commands that were running when it was taken. */
+  running: z.array(z.string()),
+  verdict: Verdict.nullable(),
+  coverage: z.object({ files: z.boolean(), messages: z.boolean(), processes: z.boolean() }),
+  /** What taking it cost: milliseconds, and bytes of its own layer (null until measured). */
+  ms: z.number(),
+  bytes: z.number().nullable(),
+})
+export type Point = z.infer<typeof Point>
+
+export const Timeline = z.object({
+  session: z.string(),
+  /** Where the session stands: new points hang below it. */
+  head: z.string(),
+  epoch: z.number(),
+  /** Oldest first, every branch included. */
+  points: z.array(Point),
+  /** Where Undo rewind would go; null when nothing was rewound. */
+  undo: z.string().nullable(),
+})
+export type Timeline = z.infer<typeof Timeline>
+
+export const ChangeStatus = z.enum(['added', 'modified', 'deleted', 'type', 'mode'])
+export type ChangeStatus = z.infer<typeof ChangeStatus>
+
+export const EntryKind = z.enum(['file', 'folder', 'symlink', 'other'])
+export type EntryKind = z.infer<typeof EntryKind>
+
+/** One path that differs between two moments. */
+export const Change = z.object({
+  /** Relative to the workspace, readable: bytes that are not UTF-8 appear as \xNN, controls as \n, \t, \xNN. */
+  path: z.string(),
+  /** The path's bytes in base64, where `path` is not simply their text. */
+  rawPath: z.string().nullable(),
+  status: ChangeStatus,
+  kind: EntryKind,
+  /** Bytes before and after, null where the entry did not exist or is not a file. */
+  before: z.number().nullable(),
+  after: z.number().nullable(),
+})
+export type Change = z.infer<typeof Change>
+
+/** The two sides of one file: honest about what can be drawn as text. */
+export const FilePair = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('text'), before: z.string().nullable(), after: z.string().nullable() }),
+  z.object({ kind: z.literal('symlink'), before: z.string().nullable(), after: z.string().nullable() }),
+  z.object({ kind: z.literal('binary'), before: z.number().nullable(), after: z.number().nullable() }),
+  /** Bytes before and after; ask again with `whole: true` to have it anyway. */
+  z.object({ kind: z.literal('large'), before: z.number().nullable(), after: z.number().nullable() }),
+])
+export type FilePair = z.infer<typeof FilePair>
+
+/** A chat message as its provider writes it: only the role is looked at, everything else is kept as it came. */
+export const Message = z.looseObject({ role: z.string() })
+export type Message = z.infer<typeof Message>
+
+export const Repair = z.object({
+  kind: z.enum(['dropped-turn', 'dropped-result', 'added-result']),
+  /** What was done, in words. */
+  note: z.string(),
+})
+export type Repair = z.infer<typeof Repair>
+
+export const Conversation = z.object({
+  session: z.string(),
+  /** The point whose history this is; null for now. */
+  point: z.string().nullable(),
+  messages: z.array(Message),
+  /** Raised by every change of the current history. */
+  revision: z.number(),
+  /** Where the resume cue stands in `messages`; null without one. */
+  cue: z.number().nullable(),
+  /** Whether a strict provider would take this history; the problems where not. */
+  problems: z.array(z.string()),
+})
+export type Conversation = z.infer<typeof Conversation>
+
+export const ProcessInfo = z.object({ pid: z.number(), command: z.string() })
+export type ProcessInfo = z.infer<typeof ProcessInfo>
+
+export const CommandLine = z.union([z.string(), z.array(z.string()).min(1)])
+export type CommandLine = z.infer<typeof CommandLine>
+
+export const CommandRecord = z.object({
+  id: z.string(),
+  session: z.string(),
+  command: CommandLine,
+  /** Tool name when it was a tool call. */
+  tool: z.string().nullable(),
+  startedAt: z.date(),
+  endedAt: z.date().nullable(),
+  /** `lost`: it ended while nobody could see how (its sandbox was killed). */
+  status: z.enum(['running', 'exited', 'timed-out', 'cancelled', 'lost']),
+  code: z.number().nullable(),
+  signal: z.string().nullable(),
+  /** Why it was cancelled, in words. */
+  note: z.string().nullable(),
+  stdoutBytes: z.number(),
+  stderrBytes: z.number(),
+})
+export type CommandRecord = z.infer<typeof CommandRecord>
+
+export const CommandResult = z.object({
+  id: z.string(),
+  stdout: z.string(),
+  stderr: z.string(),
+  /** True where the text above is only the last part; the whole can be read by `commands.output`. */
+  truncated: z.boolean(),
+  code: z.number().nullable(),
+  signal: z.string().nullable(),
+  durationMs: z.number(),
+  autoRollback: z.lazy(() => AutoRollback).nullable(),
+})
+export type CommandResult = z.infer<typeof CommandResult>
+
+export const RollbackEvent = z.enum(['exception', 'test_failure'])
+export type RollbackEvent = z.infer<typeof RollbackEvent>
+
+export const AutoRollback = z.object({
+  event: RollbackEvent,
+  /** What the rule names. */
+  to: z.string(),
+  /** Id of the point it resolved to. */
+  checkpoint: z.string(),
+  status: z.enum(['rolled_back', 'skipped_noop']),
+  messages: z.array(Message),
+  at: z.date(),
+})
+export type AutoRollback = z.infer<typeof AutoRollback>
+
+export const VerifierSpec = z.object({
+  command: CommandLine,
+  retries: z.number().int().min(0).default(3),
+  retryDelayMs: z.number().min(0).default(2000),
+  /** null: no limit. */
+  timeoutMs: z.number().positive().nullable().default(30_000),
+})
+export type VerifierSpec = z.infer<typeof VerifierSpec>
+
+export const Rules = z.object({
+  autoCheckpoint: z
+    .object({ trigger: z.literal('before_tool_call'), keepLast: z.number().int().min(1).nullable() })
+    .nullable(),
+  autoRollback: z
+    .object({ events: z.array(RollbackEvent).min(1), to: z.string(), verifier: VerifierSpec.nullable() })
+    .nullable(),
+})
+export type Rules = z.infer<typeof Rules>
+
+export const LedgerEventType = z.enum([
+  'verification',
+  'escalation',
+  'rollback',
+  'commit',
+  'commit_undo',
+  'prune',
+  'repair',
+  'resume',
+  'process_image',
+])
+export type LedgerEventType = z.infer<typeof LedgerEventType>
+
+export const LedgerEntry = z.object({
+  id: z.number(),
+  session: z.string(),
+  timestamp: z.date(),
+  eventType: LedgerEventType,
+  status: z.string().nullable(),
+  /** The rule's or the person's target, as it was named. */
+  checkpoint: z.string().nullable(),
+  /** Id of the point whose state was judged or gone back to. */
+  point: z.string().nullable(),
+  rawOutput: z.string().nullable(),
+  notes: z.string().nullable(),
+  resolution: z.string().nullable(),
+  decidedBy: z.string().nullable(),
+  /** SHA-256 over the previous row's hash and this row's content. */
+  hash: z.string(),
+})
+export type LedgerEntry = z.infer<typeof LedgerEntry>
+
+/** What a rewind would do, computed before anything is done. */
+export const RewindPreview = z.object({
+  to: Point,
+  /** From now to the point: what the workspace will look like afterwards, path by path. */
+  changes: z.array(Change),
+  counts: FileCounts,
+  /** Messages that the history loses. */
+  messagesLost: z.number(),
+  processes: z.array(ProcessInfo),
+  /** Points that leave the current line (kept as a branch). */
+  pointsLeft: z.array(z.string()),
+})
+export type RewindPreview = z.infer<typeof RewindPreview>
+
+export const RollbackResult = z.object({
+  point: Point,
+  status: z.enum(['rolled_back', 'skipped_noop']),
+  /** The history to go on with, ending in the resume cue. */
+  messages: z.array(Message),
+  repairs: z.array(Repair),
+  /** The point that keeps what was left; Undo rewind goes there. */
+  leftAt: z.string().nullable(),
+  pointsLeft: z.array(z.string()),
+  /** Letter of the branch that now holds what was left; null where nothing left the line. */
+  branch: z.string().nullable(),
+  stopped: z.array(ProcessInfo),
+  counts: FileCounts.nullable(),
+  epoch: z.number(),
+  ms: z.number(),
+})
+export type RollbackResult = z.infer<typeof RollbackResult>
+
+/** One line of `doctor`: a thing the product can use, whether it is here, and the remedy where not. */
+export const Check = z.object({
+  /** `local`, `userns`, `browser`, `electron`, `docker`, ... */
+  name: z.string(),
+  ok: z.boolean(),
+  detail: z.string(),
+  remedy: z.string().nullable(),
+})
+export type Check = z.infer<typeof Check>

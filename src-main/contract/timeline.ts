@@ -1,0 +1,58 @@
+/** What follows from a timeline's points and head alone; host, window and CLI ask here, so they always agree. */
+import type { Point } from './model.ts'
+
+type Node = Pick<Point, 'id' | 'parent' | 'seq' | 'kind' | 'takenBy'>
+
+/** The points from base to the head, oldest first. */
+export function currentLine<P extends Node>(points: readonly P[], head: string): P[] {
+  const byId = new Map(points.map((point) => [point.id, point]))
+  const line: P[] = []
+  for (let at = byId.get(head); at; at = at.parent === null ? undefined : byId.get(at.parent)) line.push(at)
+  return line.reverse()
+}
+
+/** A run of points off the current line, from where it left the line (or another branch) to its last point. */
+export interface Branch<P> {
+  /** A, B, ... Z, AA, ... in the order in which they were begun. */
+  letter: string
+  /** Id of the point it hangs from. */
+  from: string
+  /** Oldest first. */
+  points: P[]
+}
+
+const letters = (n: number): string =>
+  (n < 26 ? '' : letters(Math.floor(n / 26) - 1)) + String.fromCharCode(65 + (n % 26))
+
+/** Everything off the current line, as branches: each is one unforked run. */
+export function branchesOf<P extends Node>(points: readonly P[], head: string): Branch<P>[] {
+  const onLine = new Set(currentLine(points, head).map((point) => point.id))
+  const byTip = new Map<string, Branch<P>>()
+  const branches: Branch<P>[] = []
+  for (const point of points) {
+    if (onLine.has(point.id) || point.parent === null) continue
+    const grown = byTip.get(point.parent)
+    if (grown) {
+      grown.points.push(point)
+      byTip.delete(point.parent)
+      byTip.set(point.id, grown)
+      continue
+    }
+    const branch = { letter: letters(branches.length), from: point.parent, points: [point] }
+    branches.push(branch)
+    byTip.set(point.id, branch)
+  }
+  return branches
+}
+
+/** Where a bare `rewind` goes: the newest checkpoint of any kind on the current line; base where there is none. */
+export function bareRewindTarget<P extends Node>(points: readonly P[], head: string): P | undefined {
+  const line = currentLine(points, head)
+  return line.findLast((point) => point.kind === 'checkpoint') ?? line[0]
+}
+
+/** What `latest` means: the newest automatic checkpoint on the current line, else the newest checkpoint on it. */
+export function latestOf<P extends Node>(points: readonly P[], head: string): P | undefined {
+  const checkpoints = currentLine(points, head).filter((point) => point.kind === 'checkpoint')
+  return checkpoints.findLast((point) => point.takenBy === 'auto') ?? checkpoints.at(-1)
+}

@@ -1,0 +1,40 @@
+/** Our errors in oRPC's clothes: the server throws what {@link toRpcError} makes, the client reads it back as the class. */
+import { ORPCError } from '@orpc/client'
+import { fromWire, isErrorCode, RewindError, toWire } from './errors.ts'
+
+/** HTTP-like status per family, for oRPC's own bookkeeping; clients look at the code alone. */
+const statusOf = (exitCode: number): number => (exitCode === 70 ? 500 : exitCode === 2 || exitCode === 3 ? 404 : 422)
+
+/** @returns an ORPCError that carries code, message, next step and data; ORPCErrors pass through. */
+export function toRpcError(error: unknown): ORPCError<string, unknown> {
+  if (error instanceof ORPCError) return error
+  const wire = toWire(error)
+  return new ORPCError(wire.code, {
+    status: statusOf(error instanceof RewindError ? error.exitCode : 70),
+    message: wire.message,
+    data: { nextStep: wire.nextStep, data: wire.data },
+  })
+}
+
+/** @returns the class that was thrown in the host; InvalidOptionError for input that the contract refused. */
+export function fromRpcError(error: unknown): RewindError {
+  if (error instanceof RewindError) return error
+  if (error instanceof ORPCError) {
+    if (isErrorCode(error.code)) {
+      const { nextStep = null, data = {} } = (error.data ?? {}) as {
+        nextStep?: string | null
+        data?: Record<string, unknown>
+      }
+      return fromWire({ code: error.code, message: error.message, nextStep, data })
+    }
+    if (error.code === 'BAD_REQUEST')
+      return fromWire({ code: 'INVALID_OPTION', message: describeIssues(error), nextStep: null, data: {} })
+  }
+  return fromWire(toWire(error))
+}
+
+function describeIssues(error: ORPCError<string, unknown>): string {
+  const issues = (error.data as { issues?: { message: string; path?: unknown[] }[] } | undefined)?.issues
+  if (!issues?.length) return error.message
+  return issues.map((issue) => `${issue.path?.length ? `${issue.path.join('.')}: ` : ''}${issue.message}`).join('; ')
+}

@@ -1,0 +1,165 @@
+/**
+ * What the product needs of an engine. One provider does it with Linux namespaces, another (later) with docker;
+ * one conformance suite describes both. Labels, messages and the timeline are unknown here: a sandbox knows
+ * layers by number and operations by id.
+ */
+import type { Change, CommandLine, EngineName, FilePair, ProcessInfo } from '../contract/index.ts'
+
+/** A frozen file state: the layers of both overlays, top first. Numbers are never used twice in a sandbox. */
+export interface FilesState {
+  workspace: readonly number[]
+  machine: readonly number[]
+}
+
+export type Availability =
+  | { ok: true /** for a person: 'namespaces as root' */; detail: string }
+  | { ok: false; reason: string; remedy: string }
+
+export interface SandboxSpec {
+  /** The session's id; names the sandbox's folder or container. */
+  id: string
+  /** Host folder, absolute, existing. */
+  workspace: string
+  base: 'auto' | 'copy' | 'live'
+  network: boolean
+  /** Environment of every command. */
+  env: Record<string, string>
+  /** Host folders that must not be seen inside, the data folder first of all. */
+  hidden: readonly string[]
+}
+
+export interface SandboxFacts {
+  engine: EngineName
+  /** For a person: 'namespaces as root', 'user namespaces'. */
+  detail: string
+  /** The workspace's path inside. */
+  workspace: string
+  base: 'copy' | 'live'
+  /** What a person should know: base copied and why, mounts that do not show, ... */
+  notes: readonly string[]
+  /** The state everything began from: point 0. */
+  baseState: FilesState
+}
+
+export interface SandboxProvider {
+  readonly engine: EngineName
+  /** Tries what it needs, once per process; never throws. */
+  available(): Promise<Availability>
+  /**
+   * @throws EngineUnavailableError, InvalidPathError (the workspace), DiskFullError. Nothing is left behind after a failure.
+   */
+  create(spec: SandboxSpec): Promise<Sandbox>
+  /**
+   * Takes hold of a sandbox that outlived its host: raises the generation, so that what an older host still does
+   * in it is refused. Where its holder is gone (reboot, kill), the layers are mounted again without processes.
+   * @throws SandboxNotFoundError
+   */
+  attach(id: string): Promise<Sandbox>
+  /** Ids of the sandboxes of this data folder, running or not. */
+  list(): Promise<string[]>
+  /** Removes all that is left of a sandbox, whatever state it is in; does nothing where nothing is left. */
+  remove(id: string): Promise<void>
+}
+
+export interface CommandSpec {
+  /** Names the command for ever: starting it twice joins the first. */
+  id: string
+  command: CommandLine
+  /** Inside, absolute or relative to the workspace; the workspace by default. */
+  cwd?: string
+  env?: Record<string, string>
+  stdin?: Uint8Array
+  timeoutMs?: number | null
+}
+
+export interface CommandEnd {
+  /** `lost`: its end could not be seen (its sandbox was killed). */
+  status: 'exited' | 'timed-out' | 'cancelled' | 'lost'
+  code: number | null
+  signal: string | null
+  durationMs: number
+}
+
+/** A command that was started, whether it still runs or not. */
+export interface RunningCommand {
+  readonly id: string
+  /** Resolves when the command itself has ended, whatever its background children do. Never rejects. */
+  readonly ended: Promise<CommandEnd>
+  /** Bytes of output from `offset` on, at most `limit`; what is there now, without waiting. */
+  read(stream: 'stdout' | 'stderr', offset: number, limit: number): Promise<Uint8Array>
+  /** Bytes written so far. */
+  size(stream: 'stdout' | 'stderr'): Promise<number>
+  /** Ends the whole tree of processes. Resolves when nothing of it is left. */
+  kill(reason: 'timed-out' | 'cancelled'): Promise<void>
+  /** Copies the whole output to two host files, then removes the run folder from the sandbox. Only after `ended`. */
+  collect(target: { stdout: string; stderr: string }): Promise<void>
+}
+
+export interface CheckpointOutcome {
+  state: FilesState
+  /** False where nothing had changed since the head: the state is the head's own. */
+  changed: boolean
+  /** Bytes that the new layers hold; null where that was not measured. */
+  bytes: number | null
+}
+
+export interface RollbackOutcome {
+  /** What was left, frozen; equal to the head where nothing had changed since. */
+  left: CheckpointOutcome
+  stopped: ProcessInfo[]
+}
+
+export interface SandboxStatus {
+  head: FilesState
+  /** Results of the last 16 operations by id: what recovery asks for after a crash. */
+  operations: ReadonlyMap<
+    string,
+    { kind: 'checkpoint'; outcome: CheckpointOutcome } | { kind: 'rollback'; outcome: RollbackOutcome }
+  >
+}
+
+/** A state to read from: a frozen one, or what stands in the sandbox. */
+export type ReadState = FilesState | 'now'
+
+export interface Sandbox {
+  readonly id: string
+  readonly facts: SandboxFacts
+  status(): Promise<SandboxStatus>
+
+  /** @throws InvalidPathError (cwd), EngineUnavailableError, DiskFullError */
+  exec(spec: CommandSpec): Promise<RunningCommand>
+  /** Commands whose run folder is still there, running or ended: what a new host takes over. */
+  commands(): Promise<RunningCommand[]>
+
+  /**
+   * Paths everywhere below are relative to the workspace, or absolute beneath it. No symlink that leads out is followed.
+   * @returns the path inside, absolute
+   * @throws InvalidPathError, DiskFullError
+   */
+  writeFile(path: string, content: Uint8Array): Promise<string>
+  /** @throws InvalidPathError, FileNotFoundError */
+  readFile(path: string, state?: ReadState): Promise<Uint8Array>
+
+  /** Freezes what stands as new layers below a fresh top. The same `operation` again answers the same outcome. */
+  checkpoint(operation: string): Promise<CheckpointOutcome>
+  /** Freezes what stands, stops every process, mounts `to`. The same `operation` again answers the same outcome. */
+  rollback(operation: string, to: FilesState): Promise<RollbackOutcome>
+  /** Bytes on disk of everything that this sandbox holds. */
+  usage(): Promise<number>
+
+  /** Paths that differ in the workspace, sorted by path. */
+  changes(from: ReadState, to: ReadState): Promise<Change[]>
+  /**
+   * Both sides of one path. Files over `textLimitBytes` are `large`.
+   * @param path as in a Change: `rawPath`'s bytes where it has one
+   */
+  pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair>
+
+  processes(): Promise<ProcessInfo[]>
+  /** Lets go of it without ending it: processes go on, a later host attaches. */
+  detach(): Promise<void>
+  /** Ends processes and mounts; layers stay readable (changes, readFile, pair on frozen states) until `destroy`. */
+  end(): Promise<void>
+  /** Ends it and removes the layers. Resolves when nothing is left. */
+  destroy(): Promise<void>
+}

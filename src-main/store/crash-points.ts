@@ -1,0 +1,32 @@
+/**
+ * The places in a journalled operation where a crash would hurt most, declared by name in one registry. The crash
+ * suite kills the host (or the control shell) at every one of them and fails if one was not reached.
+ */
+export const crashPoints = [
+  'checkpoint:intent-written',
+  'checkpoint:frozen',
+  'checkpoint:recorded',
+  'rollback:intent-written',
+  'rollback:swapped',
+  'rollback:recorded',
+] as const
+
+/** Points inside the in-sandbox scripts: `crash NAME` in resources/sandbox. */
+export const shellCrashPoints = [
+  'shell:checkpoint-unmounted',
+  'shell:checkpoint-mounted',
+  'shell:checkpoint-stated',
+  'shell:rollback-frozen',
+  'shell:rollback-unmounted',
+  'shell:rollback-mounted',
+  'shell:rollback-stated',
+] as const
+
+export type CrashPoint = (typeof crashPoints)[number]
+
+const armed = process.env.REWIND_CRASH_AT
+
+/** Dies here, as by `kill -9`, when the crash suite armed this point; otherwise does nothing. */
+export function crashPoint(name: CrashPoint): void {
+  if (armed === name) process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src-main/**/*.test.ts', 'src-renderer/**/*.test.{ts,tsx}', 'e2e/**/*.test.ts'],
+    // Sandboxes, browsers and hosts are real: start-up on a loaded machine takes its time.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
