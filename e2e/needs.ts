@@ -60,7 +60,7 @@ export function have(part: Part): Presence {
  * one skipped test that names the reason, or one failing test if REWIND_REQUIRE names a part that is missing.
  */
 export function suiteNeeding(parts: readonly Part[], title: string, body: () => void): void {
-  const required = requiredParts(process.env['REWIND_REQUIRE'])
+  const required = requiredParts(process.env.REWIND_REQUIRE)
   const absent = parts.flatMap((part) => {
     const presence = have(part)
     return presence.ok ? [] : [{ part, ...presence }]
@@ -98,11 +98,11 @@ export function requiredParts(list: string | undefined): Part[] {
 
 /** The Chromium for tests: $REWIND_CHROMIUM (`none` says that there is none), else the first of its names on PATH. */
 export function chromium(): string | undefined {
-  const chosen = process.env['REWIND_CHROMIUM']
+  const chosen = process.env.REWIND_CHROMIUM
   if (chosen === 'none') return undefined
   if (chosen) return chosen
   for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
-    for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    for (const folder of (process.env.PATH ?? '').split(delimiter)) {
       const path = join(folder, name)
       if (isExecutable(path)) return path
     }
@@ -136,6 +136,6 @@ function isExecutable(path: string): boolean {
 }
 
 function report(line: ReportLine): void {
-  const file = process.env['REWIND_TEST_REPORT']
+  const file = process.env.REWIND_TEST_REPORT
   if (file) appendFileSync(file, `${JSON.stringify(line)}\n`)
 }
