@@ -1,27 +1,92 @@
+/**
+ * The layer rules. `npm run layers` (e2e/check-layers.ts) applies them, and fails too when a source file was not
+ * looked at.
+ */
+
+/** A folder of src-main imports only from those after it. `contract` stands outside: all may import it. */
+const LAYERS = [
+  'shell',
+  'cli',
+  'sdk',
+  'serve',
+  'mcp',
+  'session',
+  'commit',
+  'verification',
+  'memory',
+  'diff',
+  'sandbox',
+  'store',
+]
+
+const TESTS = '\\.test\\.tsx?$'
+
+const downwards = LAYERS.flatMap((layer, depth) => {
+  const above = LAYERS.slice(0, depth)
+  if (above.length === 0) return []
+  return {
+    name: `${layer}-imports-from-below`,
+    severity: 'error',
+    comment: `${layer}/ imports only from the folders below it`,
+    from: { path: `^src-main/${layer}/` },
+    to: { path: `^src-main/(${above.join('|')})/` },
+  }
+})
+
 export default {
   forbidden: [
-    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    ...downwards,
     {
-      name: 'core-not-electron',
+      name: 'through-the-index',
       severity: 'error',
-      comment: 'core must run under plain Node',
-      from: { path: '^src-main/(core|server)' },
-      to: { path: '^(node_modules/)?electron' },
+      comment: 'another folder is imported through its index.ts, which says what it offers',
+      from: { path: '^src-main/([^/]+)/' },
+      to: { path: '^src-main/[^/]+/', pathNot: ['^src-main/$1/', '^src-main/[^/]+/index\\.ts$'] },
     },
     {
-      name: 'renderer-types-only',
+      name: 'through-the-index-from-outside',
       severity: 'error',
-      comment: 'the renderer may use types of main only',
-      from: { path: '^src-renderer' },
-      to: { path: '^src-main', dependencyTypesNot: ['type-only'] },
+      comment: 'src-main is used through the index.ts of its folders',
+      from: { path: '^(e2e|bench|src-renderer)/' },
+      to: { path: '^src-main/[^/]+/', pathNot: '^src-main/[^/]+/index\\.ts$' },
     },
     {
-      name: 'renderer-not-node',
+      name: 'contract-stands-alone',
       severity: 'error',
-      from: { path: '^src-renderer' },
+      comment: 'the contract imports nothing of ours',
+      from: { path: '^src-main/contract/', pathNot: TESTS },
+      to: { path: '^(src-main|src-renderer|e2e|bench)/', pathNot: '^src-main/contract/' },
+    },
+    {
+      name: 'renderer-knows-the-contract-only',
+      severity: 'error',
+      comment: 'the window talks to the host through the contract and nothing else',
+      from: { path: '^src-renderer/', pathNot: TESTS },
+      to: { path: '^(src-main|e2e|bench)/', pathNot: '^src-main/contract/' },
+    },
+    {
+      name: 'renderer-without-node',
+      severity: 'error',
+      comment: 'the window runs in a browser',
+      from: { path: '^src-renderer/', pathNot: TESTS },
       to: { dependencyTypes: ['core'] },
     },
-    { name: 'unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'electron-in-shell-only',
+      severity: 'error',
+      comment: 'everything but the shell runs under plain Node, where importing electron starts a download',
+      from: { pathNot: '^src-main/shell/' },
+      to: { path: '(^|/)node_modules/electron/|^electron$' },
+    },
+    {
+      name: 'product-without-test-code',
+      severity: 'error',
+      comment: 'e2e/ and bench/ are for tests',
+      from: { path: '^src-(main|renderer)/', pathNot: TESTS },
+      to: { path: `^(e2e|bench)/|${TESTS}` },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {
     tsPreCompilationDeps: true,
