@@ -63,6 +63,14 @@ export class DeclinedError extends define('DECLINED', 8) {}
 export class SessionRewoundError extends define('SESSION_REWOUND', 8) {}
 export class InvalidOptionError extends define('INVALID_OPTION', 64) {}
 export class InvalidMessagesError extends define('INVALID_MESSAGES', 64) {}
+/** Another host owns the data folder; `data.pid` names its process where that is known. */
+export class HostRunningError extends define('HOST_RUNNING', 4) {}
+/** The host is at work and would not make way for another one. */
+export class HostBusyError extends define('HOST_BUSY', 4) {}
+/** No host answers, and none could be started. */
+export class HostUnavailableError extends define('HOST_UNAVAILABLE', 4) {}
+/** The host went away during a call that changes something: whether it was carried out is not known. */
+export class ConnectionLostError extends define('CONNECTION_LOST', 4) {}
 /** A fault of ours: reported with its stack, exit code 70. */
 export class InternalError extends define('INTERNAL', 70) {}
 
@@ -88,6 +96,10 @@ const classes = {
   SESSION_REWOUND: SessionRewoundError,
   INVALID_OPTION: InvalidOptionError,
   INVALID_MESSAGES: InvalidMessagesError,
+  HOST_RUNNING: HostRunningError,
+  HOST_BUSY: HostBusyError,
+  HOST_UNAVAILABLE: HostUnavailableError,
+  CONNECTION_LOST: ConnectionLostError,
   INTERNAL: InternalError,
 } as const
 
