@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { have, PARTS, requiredParts } from './needs.ts'
+import { have, PARTS, requiredParts } from './parts.ts'
 
 describe('what the machine has', () => {
   test('every missing part says why and what to do', () => {

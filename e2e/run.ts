@@ -1,0 +1,196 @@
+/**
+ * Runs all tests (`npm test`, after the build) and says what was not run and why.
+ *
+ * Root and ordinary users get different sandboxes, so as root the suites that differ run a second time as uid 1000.
+ * The counts come from vitest's JSON report, what was left out from needs.ts; the last line is always
+ * `N passed, M failed`. Arguments are passed on to vitest: `npm test -- src-main/store`.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, relative, resolve } from 'node:path'
+import { type Part, type ReportLine, requiredParts } from './parts.ts'
+import { type Outcome, summarise } from './summary.ts'
+
+/** One vitest run: who runs it, on which files, and what it may not leave out. */
+interface Run {
+  title: string
+  /** Its temporary folder; also holds its reports. */
+  folder: string
+  files: string[]
+  require: Part[]
+  env: NodeJS.ProcessEnv
+  /** Where this user finds the tree. */
+  tree: string
+  options: string[]
+  /** What stands before the command to become this user. */
+  launcher: string[]
+}
+
+const ORDINARY = { uid: 1000, gid: 1000 }
+const BECOME_ORDINARY = [`--reuid=${ORDINARY.uid}`, `--regid=${ORDINARY.gid}`, '--clear-groups', '--']
+/** Where an ordinary user finds a clone that lies in a folder closed to them, such as /root. */
+const SHOWN_AT = '/mnt/rewind'
+const SHOW_TREE = `mount -t tmpfs -o mode=755 none /mnt && mkdir ${SHOWN_AT} && mount --bind "$0" ${SHOWN_AT} && cd ${SHOWN_AT} && exec "$@"`
+
+const root = resolve(import.meta.dirname, '..')
+const { options, filters } = parseArguments(process.argv.slice(2))
+const required = requiredParts(process.env.REWIND_REQUIRE)
+// A short path: tests put sockets below it, and those end at 107 bytes.
+const base = mkdtempSync(join(tmpdir(), 'rw-'))
+chmodSync(base, 0o755)
+
+try {
+  const outcomes: Outcome[] = []
+  for (const run of planRuns()) outcomes.push(await vitest(run))
+  const { lines, ok } = summarise(outcomes, filters.length > 0 ? [] : required)
+  for (const line of lines) console.log(line)
+  process.exitCode = ok ? 0 : 1
+} finally {
+  removeTree(base)
+}
+
+function planRuns(): Run[] {
+  const own: Run = {
+    title: '',
+    folder: join(base, 'a'),
+    files: filters,
+    require: required,
+    env: process.env,
+    tree: root,
+    options: [],
+    launcher: [],
+  }
+  const files = suitesForOrdinaryUsers()
+  if (process.getuid?.() !== 0 || !succeeds('setpriv', '--version') || files.length === 0) return [own]
+  const readable = succeeds('setpriv', ...BECOME_ORDINARY, 'test', '-r', join(root, 'package.json'))
+  const become = ['setpriv', ...BECOME_ORDINARY]
+  const tree = readable ? root : SHOWN_AT
+  return [
+    { ...own, require: required.filter((part) => part !== 'userns') },
+    {
+      title: `as an ordinary user (uid ${ORDINARY.uid})`,
+      folder: join(base, 'b'),
+      files,
+      require: required.filter((part) => part !== 'browser'),
+      env: environmentOfOrdinaryUser(tree),
+      tree,
+      // The tree is not theirs, so no cache can be written.
+      options: ['--configLoader=runner', '--no-cache', '--no-fsModuleCache'],
+      launcher: readable ? become : ['unshare', '-m', 'sh', '-c', SHOW_TREE, root, ...become],
+    },
+  ]
+}
+
+/** Those that work with sandboxes, and whatever names user namespaces as its need. */
+function suitesForOrdinaryUsers(): string[] {
+  const all = globSync('{src-main,src-renderer,e2e}/**/*.test.{ts,tsx}', { cwd: root })
+  const namesUserns = (file: string) => /suiteNeeding\(\s*\[[^\]]*'userns'/.test(readFileSync(join(root, file), 'utf8'))
+  return all
+    .filter((file) => /^src-main\/(sandbox|session)\//.test(file) || namesUserns(file))
+    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+}
+
+function environmentOfOrdinaryUser(tree: string): NodeJS.ProcessEnv {
+  const kept = ['LANG', 'TERM', 'CI', 'NO_COLOR', 'FORCE_COLOR', 'REWIND_CHROMIUM'].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  const path = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/local/sbin', '/usr/sbin', '/sbin']
+  return {
+    ...Object.fromEntries(kept),
+    PATH: [join(tree, 'node_modules/.bin'), ...path].join(delimiter),
+    HOME: join(base, 'b/home'),
+  }
+}
+
+async function vitest(run: Run): Promise<Outcome> {
+  if (run.title) console.log(`\n-- ${run.title} --`)
+  const [temporary, results, report] = ['tmp', 'results.json', 'needs.jsonl'].map((name) => join(run.folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const folder of [run.folder, temporary, join(run.folder, 'home')]) {
+    mkdirSync(folder)
+    if (run.launcher.length > 0) chownSync(folder, ORDINARY.uid, ORDINARY.gid)
+  }
+  const within = (path: string) => (path.startsWith(`${root}/`) ? join(run.tree, relative(root, path)) : path)
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
+  const command = [
+    ...run.launcher,
+    within(process.execPath),
+    join(run.tree, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    ...reporters,
+    ...run.options,
+    ...options,
+    ...run.files,
+  ]
+  const env = { ...run.env, TMPDIR: temporary, REWIND_TEST_REPORT: report, REWIND_REQUIRE: run.require.join(',') }
+  const exitCode = await runToTheEnd(command, env)
+  return { ...countsIn(results), exitCode, report: linesIn(report) }
+}
+
+function runToTheEnd([program = '', ...rest]: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, rest, { cwd: root, env, stdio: 'inherit' })
+  // A terminal's Ctrl-C reaches vitest by itself; stay alive to tidy up after it.
+  const onInterrupt = () => {}
+  const onTerminate = () => child.kill('SIGTERM')
+  process.on('SIGINT', onInterrupt)
+  process.on('SIGTERM', onTerminate)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      process.off('SIGINT', onInterrupt)
+      process.off('SIGTERM', onTerminate)
+      resolve(signal === null ? (code ?? 1) : 1)
+    })
+  })
+}
+
+function countsIn(results: string): Pick<Outcome, 'passed' | 'failed' | 'brokenFiles'> {
+  if (!existsSync(results)) return { passed: 0, failed: 0, brokenFiles: 0 }
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
+    numPassedTests: number
+    numFailedTests: number
+    testResults: { status: string; assertionResults: { status: string }[] }[]
+  }
+  const broken = testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  )
+  return { passed: numPassedTests, failed: numFailedTests, brokenFiles: broken.length }
+}
+
+function linesIn(report: string): ReportLine[] {
+  if (!existsSync(report)) return []
+  return readFileSync(report, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ReportLine)
+}
+
+/** Vitest's filters are what stands alone; the value of an option is given as --option=value, or after -t. */
+function parseArguments(args: string[]): { options: string[]; filters: string[] } {
+  const isOption = (arg: string, at: number) =>
+    arg.startsWith('-') || ['-t', '--testNamePattern'].includes(args[at - 1] ?? '')
+  return { options: args.filter(isOption), filters: args.filter((arg, at) => !isOption(arg, at)) }
+}
+
+function removeTree(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // An overlay's work folder is closed even to its owner.
+    spawnSync('chmod', ['-R', 'u+rwX', folder])
+    try {
+      rmSync(folder, { recursive: true, force: true })
+    } catch (error) {
+      console.error(`left behind: ${folder} (${error instanceof Error ? error.message : error})`)
+    }
+  }
+}
+
+function succeeds(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0
+}

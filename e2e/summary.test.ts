@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import type { ReportLine } from './parts.ts'
+import { type Outcome, summarise } from './summary.ts'
+
+const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
+  passed: 3,
+  failed: 0,
+  brokenFiles: 0,
+  exitCode: 0,
+  report: [],
+  ...fields,
+})
+const noBrowser: ReportLine = { suite: 'window', missing: 'browser', reason: 'no Chromium', remedy: 'install chromium' }
+const asRoot: ReportLine = { suite: 'engine', missing: 'userns', reason: 'running as root', remedy: 'be ordinary' }
+const shut: ReportLine = { suite: 'engine', missing: 'userns', reason: 'no user namespaces', remedy: 'sysctl' }
+
+describe('the end of a test run', () => {
+  test('adds up the runs', () => {
+    const { lines, ok } = summarise([outcome(), outcome({ passed: 4 })], [])
+    expect(lines).toEqual(['not run: nothing, all suites ran', '7 passed, 0 failed'])
+    expect(ok).toBe(true)
+  })
+
+  test('says what was left out, why, and how to have it, and is still green', () => {
+    const { lines, ok } = summarise([outcome({ report: [noBrowser, { ...noBrowser, suite: 'pictures' }] })], [])
+    expect(lines).toEqual(['not run: browser (no Chromium; install chromium; 2 suites)', '3 passed, 0 failed'])
+    expect(ok).toBe(true)
+  })
+
+  test('a suite that one user could not run and the other did is not left out', () => {
+    const { lines } = summarise(
+      [outcome({ report: [asRoot] }), outcome({ report: [{ suite: 'engine', ran: ['userns'] }] })],
+      ['userns'],
+    )
+    expect(lines).toEqual(['not run: nothing, all suites ran', '6 passed, 0 failed'])
+  })
+
+  test('the reason is that of the run that came nearest', () => {
+    const { lines } = summarise([outcome({ report: [asRoot] }), outcome({ report: [shut] })], [])
+    expect(lines[0]).toBe('not run: userns (no user namespaces; sysctl; 1 suite)')
+  })
+
+  test('a promised part that nothing needed is red', () => {
+    const { lines, ok } = summarise([outcome()], ['local'])
+    expect(lines).toContain('REWIND_REQUIRE promises local, but no suite that needs it ran')
+    expect(lines.at(-1)).toBe('3 passed, 1 failed')
+    expect(ok).toBe(false)
+  })
+
+  test.each([
+    ['a failed test', { failed: 2, exitCode: 1 }, 2],
+    ['a file that could not be collected', { brokenFiles: 1, exitCode: 1 }, 1],
+    ['an unhandled error', { exitCode: 1 }, 1],
+    ['a killed runner', { passed: 0, exitCode: 137 }, 1],
+  ])('%s is red', (_what, fields, failed) => {
+    const { lines, ok } = summarise([outcome(fields)], [])
+    expect(lines.at(-1)).toMatch(new RegExp(`, ${failed} failed$`))
+    expect(ok).toBe(false)
+  })
+})

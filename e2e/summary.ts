@@ -1,0 +1,53 @@
+/** What the runner says at the end: what was not run and why, what was promised and did not run, and the counts. */
+import type { Part, ReportLine } from './parts.ts'
+
+/** What came out of one vitest run. */
+export interface Outcome {
+  passed: number
+  failed: number
+  /** Test files that could not even be collected. */
+  brokenFiles: number
+  exitCode: number
+  report: ReportLine[]
+}
+
+/**
+ * @param outcomes of the runs over the same suites, as different users: a suite counts as run when one of them ran it
+ * @param required parts of which at least one suite must have run
+ * @returns the lines to print, the counts last, and whether all is well
+ */
+export function summarise(outcomes: readonly Outcome[], required: readonly Part[]): { lines: string[]; ok: boolean } {
+  const report = outcomes.flatMap((outcome) => outcome.report)
+  const ran = report.filter((line) => 'ran' in line)
+  const suitesThatRan = new Set(ran.map(({ suite }) => suite))
+  const missed = report.filter((line) => 'missing' in line).filter(({ suite }) => !suitesThatRan.has(suite))
+
+  const notRun = [...Map.groupBy(missed, ({ missing }) => missing)].map(([part, lines]) => {
+    // The last run knows best: as root `userns` is only ever missing because it is root.
+    const { reason, remedy } = lines.at(-1) ?? { reason: '', remedy: '' }
+    const suites = new Set(lines.map(({ suite }) => suite)).size
+    return `${part} (${reason}; ${remedy}; ${suites} ${suites === 1 ? 'suite' : 'suites'})`
+  })
+  const broken = required.filter((part) => !ran.some((line) => line.ran.includes(part)))
+
+  const passed = sum(outcomes, (outcome) => outcome.passed)
+  const failed = sum(outcomes, failures) + broken.length
+  return {
+    lines: [
+      ...broken.map((part) => `REWIND_REQUIRE promises ${part}, but no suite that needs it ran`),
+      notRun.length === 0 ? 'not run: nothing, all suites ran' : `not run: ${notRun.join(', ')}`,
+      `${passed} passed, ${failed} failed`,
+    ],
+    ok: failed === 0,
+  }
+}
+
+/** A run that ended badly without a failed test (an unhandled error, a killed worker) is a failure too. */
+function failures({ failed, brokenFiles, exitCode }: Outcome): number {
+  const counted = failed + brokenFiles
+  return counted === 0 && exitCode !== 0 ? 1 : counted
+}
+
+function sum(outcomes: readonly Outcome[], count: (outcome: Outcome) => number): number {
+  return outcomes.reduce((total, outcome) => total + count(outcome), 0)
+}
