@@ -52,6 +52,8 @@ export class CheckpointExistsError extends define('CHECKPOINT_EXISTS', 3) {}
 export class CheckpointNotFoundError extends define('CHECKPOINT_NOT_FOUND', 3) {}
 export class EngineUnavailableError extends define('ENGINE_UNAVAILABLE', 4) {}
 export class DiskFullError extends define('DISK_FULL', 4) {}
+/** The database of the data folder is damaged, a newer version's, or cannot be opened. */
+export class StoreUnavailableError extends define('STORE_UNAVAILABLE', 4) {}
 export class RollbackFailedError extends define('ROLLBACK_FAILED', 4) {}
 export class InvalidPathError extends define('INVALID_PATH', 5) {}
 export class FileNotFoundError extends define('FILE_NOT_FOUND', 5) {}
@@ -85,6 +87,7 @@ const classes = {
   CHECKPOINT_NOT_FOUND: CheckpointNotFoundError,
   ENGINE_UNAVAILABLE: EngineUnavailableError,
   DISK_FULL: DiskFullError,
+  STORE_UNAVAILABLE: StoreUnavailableError,
   ROLLBACK_FAILED: RollbackFailedError,
   INVALID_PATH: InvalidPathError,
   FILE_NOT_FOUND: FileNotFoundError,

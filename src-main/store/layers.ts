@@ -1,0 +1,62 @@
+/**
+ * The stacks of layers that points hold. A stack is a chain: each layer stands on one other and never on another one, so
+ * a point stores its top and a new point costs the layers that are new, however deep the stack.
+ */
+import type { Database } from 'better-sqlite3'
+import { InternalError } from '../contract/index.ts'
+
+/** A frozen file state: the layers of both overlays, top first. */
+export interface FilesState {
+  workspace: readonly number[]
+  machine: readonly number[]
+}
+
+export type Overlay = keyof FilesState
+
+export function layerRepository(db: Database) {
+  const insert = db.prepare('INSERT INTO layers (session, overlay, number, parent) VALUES (?, ?, ?, ?)')
+  const parentOf = db
+    .prepare<[string, string, number], number | null>(
+      'SELECT parent FROM layers WHERE session = ? AND overlay = ? AND number = ?',
+    )
+    .pluck()
+  const chain = db
+    .prepare<[{ session: string; overlay: Overlay; top: number }], number>(
+      `WITH RECURSIVE stack (number, parent, depth) AS (
+         SELECT number, parent, 0 FROM layers WHERE session = @session AND overlay = @overlay AND number = @top
+         UNION ALL
+         SELECT below.number, below.parent, depth + 1 FROM stack JOIN layers AS below
+           ON below.session = @session AND below.overlay = @overlay AND below.number = stack.parent
+       ) SELECT number FROM stack ORDER BY depth`,
+    )
+    .pluck()
+
+  return {
+    /**
+     * Stores what is new of a stack. @returns its top; null for an empty one
+     * @throws InternalError where a layer is known to stand on another one
+     */
+    save(session: string, overlay: Overlay, stack: readonly number[]): number | null {
+      const fresh: [number, number | null][] = []
+      for (const [index, number] of stack.entries()) {
+        const below = stack[index + 1] ?? null
+        const known = parentOf.get(session, overlay, number)
+        if (known === undefined) {
+          fresh.push([number, below])
+          continue
+        }
+        if (known !== below)
+          throw new InternalError(
+            `Layer ${number} of the ${overlay} overlay stands on ${known ?? 'nothing'}, not on ${below ?? 'nothing'}.`,
+            { data: { session, overlay, stack: [...stack] } },
+          )
+        break
+      }
+      for (const [number, below] of fresh.reverse()) insert.run(session, overlay, number, below)
+      return stack[0] ?? null
+    },
+    /** Top first. */
+    load: (session: string, overlay: Overlay, top: number | null): number[] =>
+      top === null ? [] : chain.all({ session, overlay, top }),
+  }
+}

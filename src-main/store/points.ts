@@ -1,0 +1,85 @@
+/** The timeline's points, each with what it holds: the layers of its files and the last message of its history. */
+import type { Database } from 'better-sqlite3'
+import { z } from 'zod'
+import { CheckpointNotFoundError, FileCounts, Point, Verdict } from '../contract/index.ts'
+import { atomic } from './database.ts'
+import { type FilesState, layerRepository } from './layers.ts'
+import { json, table, time } from './table.ts'
+
+const storedPoint = Point.extend({
+  at: time,
+  files: json(FileCounts).nullable(),
+  running: json(z.array(z.string())),
+  verdict: json(Verdict.extend({ at: time })).nullable(),
+  coverage: json(Point.shape.coverage),
+})
+
+const pointRow = storedPoint.extend({
+  node: z.string().nullable(),
+  workspaceTop: z.number().nullable(),
+  machineTop: z.number().nullable(),
+})
+
+/** What a point holds of the pair. */
+export interface Held {
+  state: FilesState
+  /** The last message's node of the main conversation; null for an empty one. */
+  node: string | null
+}
+
+export type PointPatch = Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'ms' | 'running'>>
+
+const missing = (session: string, id: string) =>
+  new CheckpointNotFoundError(`This session holds no point ${id}.`, {
+    nextStep: '`rewind checkpoint ls --all --branches` lists those that it holds.',
+    data: { session, point: id },
+  })
+
+export function pointRepository(db: Database) {
+  const points = table(db, 'points', storedPoint, ['session', 'id'])
+  const rows = table(db, 'points', pointRow, ['session', 'id'])
+  const layers = layerRepository(db)
+  const list = db.prepare<[string]>('SELECT * FROM points WHERE session = ? ORDER BY seq')
+  const byLabel = db.prepare<[string, string]>('SELECT * FROM points WHERE session = ? AND label = ? ORDER BY seq')
+  const next = db
+    .prepare<[string], number>(
+      'INSERT INTO pointNumbers (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
+    )
+    .pluck()
+
+  return {
+    insert: atomic(db, (point: Point, held: Held): void => {
+      rows.insert({
+        ...point,
+        node: held.node,
+        workspaceTop: layers.save(point.session, 'workspace', held.state.workspace),
+        machineTop: layers.save(point.session, 'machine', held.state.machine),
+      })
+    }),
+    /** @throws CheckpointNotFoundError */
+    update(session: string, id: string, patch: PointPatch): Point {
+      const point = points.update([session, id], patch)
+      if (!point) throw missing(session, id)
+      return point
+    },
+    get: (session: string, id: string): Point | undefined => points.get(session, id),
+    /** Every point of that label, branches included, oldest first. */
+    byLabel: (session: string, label: string): Point[] => byLabel.all(session, label).map(points.read),
+    /** Oldest first. */
+    list: (session: string): Point[] => list.all(session).map(points.read),
+    /** @throws CheckpointNotFoundError */
+    held(session: string, id: string): Held {
+      const row = rows.get(session, id)
+      if (!row) throw missing(session, id)
+      return {
+        state: {
+          workspace: layers.load(session, 'workspace', row.workspaceTop),
+          machine: layers.load(session, 'machine', row.machineTop),
+        },
+        node: row.node,
+      }
+    },
+    /** The N of the next NAME-ckpt-N: counts up for ever, over all sessions of that name. */
+    nextNumber: (name: string): number => next.get(name) ?? 1,
+  }
+}

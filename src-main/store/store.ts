@@ -1,0 +1,47 @@
+/** The store: one repository per table over one connection, and the transaction that holds their changes together. */
+import type { Database } from 'better-sqlite3'
+import { commandRepository } from './commands.ts'
+import { atomic, connect, guarded } from './database.ts'
+import { eventRepository } from './events.ts'
+import { journalRepository } from './journal.ts'
+import { ledgerRepository } from './ledger.ts'
+import { messageRepository } from './messages.ts'
+import { pointRepository } from './points.ts'
+import { sessionRepository } from './sessions.ts'
+import { settingRepository } from './settings.ts'
+
+export type Store = ReturnType<typeof storeOver>
+
+/** The repositories over a connection that is already set up. */
+export function storeOver(db: Database) {
+  const over = <R extends object>(make: (db: Database) => R) => guarded(make(db), db.name)
+  return {
+    ...guarded(
+      {
+        /**
+         * Runs `work` as one: returning commits, throwing restores. One within another is restored alone.
+         * @param work synchronous: a promise is refused, for it would be settled outside
+         */
+        transaction: <T>(work: () => T): T => atomic(db, work)(),
+        close: (): void => {
+          db.close()
+        },
+      },
+      db.name,
+    ),
+    sessions: over(sessionRepository),
+    points: over(pointRepository),
+    messages: over(messageRepository),
+    ledger: over(ledgerRepository),
+    commands: over(commandRepository),
+    journal: over(journalRepository),
+    events: over(eventRepository),
+    settings: over(settingRepository),
+  }
+}
+
+/**
+ * Opens the store, made where it is missing. One process at a time: the host's lock sees to that.
+ * @throws StoreUnavailableError (a newer version's, damaged, cannot be opened), DiskFullError
+ */
+export const openStore = (file: string): Store => storeOver(connect(file))
