@@ -55,6 +55,11 @@ export interface SandboxProvider {
    * @throws SandboxNotFoundError
    */
   attach(id: string): Promise<Sandbox>
+  /**
+   * The layers of a sandbox that was ended, to read frozen states from; nothing is started.
+   * @throws SandboxNotFoundError
+   */
+  open(id: string): Promise<Sandbox>
   /** Ids of the sandboxes of this data folder, running or not. */
   list(): Promise<string[]>
   /** Removes all that is left of a sandbox, whatever state it is in; does nothing where nothing is left. */

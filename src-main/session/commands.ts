@@ -1,0 +1,233 @@
+/**
+ * Commands of one session: started in the sandbox, followed, and when they end their whole output is moved to the data
+ * folder, so that it outlives rewinds and the sandbox. Records are the journal: a record that still says `running` while
+ * its sandbox knows nothing of it is `lost`.
+ */
+import { mkdirSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type CommandLine,
+  type CommandRecord,
+  type CommandResult,
+  FileNotFoundError,
+  InvalidOptionError,
+} from '../contract/index.ts'
+import type { CommandEnd, RunningCommand, Sandbox } from '../sandbox/index.ts'
+import type { SessionContext } from './context.ts'
+
+/** Output held in memory for a caller, bytes of each stream: the end of it, where there is more. */
+const RESULT_LIMIT = 1 << 20
+
+export interface CommandRequest {
+  id: string
+  command: CommandLine
+  cwd?: string | null
+  env?: Record<string, string>
+  stdin?: Uint8Array | null
+  timeoutMs?: number | null
+  tool?: string | null
+}
+
+export class Commands {
+  readonly #context: SessionContext
+  readonly #live = new Map<string, RunningCommand>()
+  readonly #settled = new Map<string, Promise<CommandRecord>>()
+  /** Why commands are being ended from outside right now; null when they are not. */
+  readonly #cancelNote: () => string | null
+
+  constructor(context: SessionContext, cancelNote: () => string | null) {
+    this.#context = context
+    this.#cancelNote = cancelNote
+  }
+
+  get running(): CommandRecord[] {
+    return this.#context.store.commands.running(this.#context.id)
+  }
+
+  /** Takes over what an earlier host left running. Call once after attach. */
+  async attach(sandbox: Sandbox): Promise<void> {
+    const context = this.#context
+    const found = new Map((await sandbox.commands()).map((command) => [command.id, command]))
+    for (const record of this.running) {
+      const command = found.get(record.id)
+      if (command) this.#follow(command)
+      else {
+        const lost = context.store.commands.update(context.id, record.id, {
+          status: 'lost',
+          endedAt: new Date(),
+          note: 'its end could not be seen',
+        })
+        context.raise({ type: 'commandEnded', command: lost })
+      }
+    }
+  }
+
+  /**
+   * Starts a command; the same id again joins the one that runs or ran.
+   * @throws InvalidPathError (cwd), SessionHaltedError, SandboxNotFoundError, EngineUnavailableError, DiskFullError
+   */
+  async start(request: CommandRequest): Promise<CommandRecord> {
+    const context = this.#context
+    const known = context.store.commands.get(context.id, request.id)
+    if (known) return known
+    const sandbox = await context.workable()
+    const record: CommandRecord = {
+      id: request.id,
+      session: context.id,
+      command: request.command,
+      tool: request.tool ?? null,
+      startedAt: new Date(),
+      endedAt: null,
+      status: 'running',
+      code: null,
+      signal: null,
+      note: null,
+      stdoutBytes: 0,
+      stderrBytes: 0,
+    }
+    return context.lock.shared(async () => {
+      const raced = context.store.commands.get(context.id, request.id)
+      if (raced) return raced
+      context.store.commands.insert(record)
+      let command: RunningCommand
+      try {
+        command = await sandbox.exec({
+          id: request.id,
+          command: request.command,
+          timeoutMs: request.timeoutMs ?? null,
+          ...(request.cwd ? { cwd: request.cwd } : {}),
+          ...(request.env ? { env: request.env } : {}),
+          ...(request.stdin ? { stdin: request.stdin } : {}),
+        })
+      } catch (error) {
+        const note = error instanceof Error ? error.message : String(error)
+        context.store.commands.update(context.id, record.id, { status: 'lost', endedAt: new Date(), note })
+        throw error
+      }
+      context.raise({ type: 'commandStarted', command: record })
+      this.#follow(command)
+      return record
+    })
+  }
+
+  /** The record once the command has ended. @throws FileNotFoundError for an id that was never started */
+  async ended(id: string): Promise<CommandRecord> {
+    await this.#context.attached()
+    const settled = this.#settled.get(id)
+    if (settled) return settled
+    return this.record(id)
+  }
+
+  /** As {@link ended}, with the output: whole where it is short, else its end. */
+  async result(id: string): Promise<Omit<CommandResult, 'autoRollback'>> {
+    const record = await this.ended(id)
+    const [stdout, stderr] = await Promise.all([this.#tail(record, 'stdout'), this.#tail(record, 'stderr')])
+    return {
+      id,
+      stdout,
+      stderr,
+      truncated: record.stdoutBytes > RESULT_LIMIT || record.stderrBytes > RESULT_LIMIT,
+      code: record.code,
+      signal: record.signal,
+      durationMs: (record.endedAt ?? new Date()).getTime() - record.startedAt.getTime(),
+    }
+  }
+
+  async stop(id: string): Promise<CommandRecord> {
+    await this.#context.attached()
+    const record = this.record(id)
+    const live = this.#live.get(id)
+    if (!live || record.status !== 'running') return record
+    await live.kill('cancelled')
+    return this.ended(id)
+  }
+
+  /** At most `limit` bytes of output from `offset`, while it runs and afterwards. */
+  async output(id: string, stream: 'stdout' | 'stderr', offset: number, limit: number) {
+    await this.#context.attached()
+    // Asked before the bytes are read: bytes that come between are seen by the next call, never missed.
+    const ended = this.record(id).status !== 'running'
+    const live = this.#live.get(id)
+    const bytes =
+      !ended && live ? await live.read(stream, offset, limit) : await this.#stored(id, stream, offset, limit)
+    return { bytes, next: offset + bytes.length, ended: ended && bytes.length < limit }
+  }
+
+  record(id: string): CommandRecord {
+    const record = this.#context.store.commands.get(this.#context.id, id)
+    if (!record)
+      throw new FileNotFoundError(`There is no command ${id} in this session.`, { nextStep: 'See `rewind status`.' })
+    return record
+  }
+
+  #follow(command: RunningCommand): void {
+    this.#live.set(command.id, command)
+    this.#settled.set(
+      command.id,
+      command.ended
+        .then((end) => this.#settle(command, end))
+        .finally(() => {
+          this.#live.delete(command.id)
+          this.#settled.delete(command.id)
+        }),
+    )
+  }
+
+  async #settle(command: RunningCommand, end: CommandEnd): Promise<CommandRecord> {
+    const context = this.#context
+    const cancelled = this.#cancelNote()
+    const files = this.#files(command.id)
+    let note = cancelled
+    let bytes = { stdoutBytes: 0, stderrBytes: 0 }
+    try {
+      mkdirSync(files.folder, { recursive: true, mode: 0o700 })
+      await command.collect(files)
+      bytes = { stdoutBytes: (await stat(files.stdout)).size, stderrBytes: (await stat(files.stderr)).size }
+    } catch (error) {
+      note = `its output could not be kept: ${error instanceof Error ? error.message : String(error)}`
+    }
+    return context.transaction(() => {
+      const record = context.store.commands.update(context.id, command.id, {
+        status: cancelled && end.status !== 'exited' ? 'cancelled' : end.status,
+        code: end.code,
+        signal: end.signal,
+        endedAt: new Date(),
+        note,
+        ...bytes,
+      })
+      context.raise({ type: 'commandEnded', command: record })
+      context.raise({ type: 'filesChanged' })
+      return record
+    })
+  }
+
+  #files(id: string) {
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new InvalidOptionError(`${JSON.stringify(id)} is no command id.`)
+    const folder = join(this.#context.home, 'output', this.#context.id)
+    return { folder, stdout: join(folder, `${id}.out`), stderr: join(folder, `${id}.err`) }
+  }
+
+  async #tail(record: CommandRecord, stream: 'stdout' | 'stderr'): Promise<string> {
+    const size = stream === 'stdout' ? record.stdoutBytes : record.stderrBytes
+    const from = Math.max(0, size - RESULT_LIMIT)
+    return new TextDecoder().decode(await this.#stored(record.id, stream, from, RESULT_LIMIT))
+  }
+
+  async #stored(id: string, stream: 'stdout' | 'stderr', offset: number, limit: number): Promise<Uint8Array> {
+    let file: Awaited<ReturnType<typeof open>>
+    try {
+      file = await open(this.#files(id)[stream], 'r')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Uint8Array()
+      throw error
+    }
+    try {
+      const buffer = new Uint8Array(limit)
+      const { bytesRead } = await file.read(buffer, 0, limit, offset)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/** What the parts of one session share: its row, its sandbox, its lock, and how they tell the world. */
+import {
+  EngineUnavailableError,
+  type Message,
+  type NewSessionEvent,
+  type Point,
+  SandboxNotFoundError,
+  SessionHaltedError,
+  type SessionSummary,
+} from '../contract/index.ts'
+import type { FilesState, Sandbox } from '../sandbox/index.ts'
+import type { SessionRow, Store } from '../store/index.ts'
+import type { EventHub } from './event-hub.ts'
+import { SwapLock } from './lock.ts'
+
+/** The conversation that checkpoints hold when nobody names another. */
+export const MAIN = 'main'
+
+export class SessionContext {
+  readonly id: string
+  readonly store: Store
+  readonly hub: EventHub
+  /** The data folder. */
+  readonly home: string
+  readonly lock = new SwapLock()
+  /** What the engine holds on disk, bytes; null until measured. */
+  bytes: number | null = null
+  #sandbox: Promise<Sandbox> | null
+  /** The timeline as the store holds it: this host is its only writer, so it is read once. */
+  #points: Point[] | null = null
+
+  constructor(parts: { id: string; store: Store; hub: EventHub; home: string; sandbox: Promise<Sandbox> | null }) {
+    this.id = parts.id
+    this.store = parts.store
+    this.hub = parts.hub
+    this.home = parts.home
+    this.#sandbox = parts.sandbox
+    // Whoever needs the sandbox meets the failure; nobody needing it is no unhandled rejection.
+    parts.sandbox?.catch(() => {})
+  }
+
+  get row(): SessionRow {
+    const row = this.store.sessions.get(this.id)
+    if (!row) throw new SandboxNotFoundError(`Session ${this.id} is gone.`, { nextStep: 'See `rewind sessions`.' })
+    return row
+  }
+
+  /** Every point, oldest first. */
+  get points(): readonly Point[] {
+    this.#points ??= this.store.points.list(this.id)
+    return this.#points
+  }
+
+  point(id: string): Point {
+    const point = this.points.find((one) => one.id === id)
+    if (!point) throw new Error(`point ${id} of session ${this.id} is not in the store`)
+    return point
+  }
+
+  insertPoint(point: Point, held: { state: FilesState; node: string | null }): void {
+    this.store.points.insert(point, held)
+    if (this.#points) this.#points = [...this.#points, point]
+    this.raise({ type: 'pointAdded', point })
+  }
+
+  updatePoint(id: string, patch: Partial<Pick<Point, 'files' | 'verdict' | 'bytes'>>): void {
+    const point = this.store.points.update(this.id, id, patch)
+    if (this.#points) this.#points = this.#points.map((one) => (one.id === id ? point : one))
+    this.raise({ type: 'pointChanged', point })
+  }
+
+  /** As the store's, and what was read before is read again where the work throws. */
+  transaction<T>(work: () => T): T {
+    try {
+      return this.store.transaction(work)
+    } catch (error) {
+      this.#points = null
+      throw error
+    }
+  }
+
+  get messages(): Message[] {
+    return this.store.messages.load(this.store.messages.head(this.id, MAIN).node)
+  }
+
+  summary(): SessionSummary {
+    const { rules: _, undo: __, lastAutoRollback: ___, network: ____, env: _____, haltedBy: ______, ...row } = this.row
+    return {
+      ...row,
+      checkpoints: this.points.filter((point) => point.kind === 'checkpoint').length,
+      bytes: this.bytes,
+      pendingEscalations: 0,
+    }
+  }
+
+  raise(event: Bodiless): void {
+    this.hub.raise({ ...event, session: this.id } as NewSessionEvent)
+  }
+
+  raiseSummary(): void {
+    this.raise({ type: 'sessionChanged', summary: this.summary() })
+  }
+
+  /**
+   * The sandbox, to read frozen states from: also that of an ended session.
+   * @throws SandboxNotFoundError when its layers are gone, EngineUnavailableError when it cannot be reached
+   */
+  async layers(): Promise<Sandbox> {
+    const { status, name } = this.row
+    if (status === 'destroyed' || !this.#sandbox)
+      throw new SandboxNotFoundError(`The files of session ${name} are no longer held: it was destroyed.`, {
+        nextStep: 'Its timeline, messages and ledger can still be read.',
+      })
+    return this.#sandbox
+  }
+
+  /**
+   * The sandbox of a session that lives.
+   * @throws SandboxNotFoundError when it has ended
+   */
+  async live(): Promise<Sandbox> {
+    const { status, name } = this.row
+    if (status === 'ended' || status === 'destroyed')
+      throw new SandboxNotFoundError(`Session ${name} has ${status === 'ended' ? 'ended' : 'been destroyed'}.`, {
+        nextStep: 'Begin a new one with `rewind init PATH`.',
+      })
+    if (!this.#sandbox)
+      throw new EngineUnavailableError(`The sandbox of session ${name} cannot be reached.`, {
+        nextStep: 'See `rewind doctor`, then end it with `rewind destroy`.',
+      })
+    return this.#sandbox
+  }
+
+  /** As {@link live}, for what changes the sandbox; a halted session only takes a decision. */
+  async workable(): Promise<Sandbox> {
+    const { haltedBy, name, status } = this.row
+    if (status === 'halted')
+      throw new SessionHaltedError(`Session ${name} is halted: the verifier could not decide.`, {
+        nextStep: 'Look at its changes and output, then rewind to a point that you trust; that lets it go on.',
+        data: { haltedBy },
+      })
+    return this.live()
+  }
+
+  /** Resolves when taking hold of the sandbox after a restart is over, however it went. */
+  async attached(): Promise<void> {
+    await Promise.allSettled([this.#sandbox])
+  }
+
+  replaceSandbox(sandbox: Promise<Sandbox> | null): void {
+    this.#sandbox = sandbox
+    sandbox?.catch(() => {})
+  }
+}
+
+type WithoutSession<E> = E extends { session: string } ? Omit<E, 'session'> : never
+type Bodiless = WithoutSession<NewSessionEvent>

@@ -1,0 +1,320 @@
+/**
+ * All sessions of one data folder: begins them, finds them, and takes them over from a host that is gone. One process
+ * holds a manager at a time (the host that has the lock).
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  type Check,
+  EngineUnavailableError,
+  InvalidOptionError,
+  SandboxNotFoundError,
+  type SessionEvent,
+  SessionHaltedError,
+  type SessionOptions,
+  type SessionSummary,
+} from '../contract/index.ts'
+import { createLocalProvider, type Sandbox, type SandboxProvider } from '../sandbox/index.ts'
+import type { SessionRow, Store } from '../store/index.ts'
+import { SessionContext } from './context.ts'
+import { DemoPlayer } from './demo.ts'
+import { EventHub } from './event-hub.ts'
+import { Session } from './session.ts'
+import { resolveWorkspace } from './workspace.ts'
+
+const LIVE: ReadonlySet<SessionRow['status']> = new Set(['starting', 'running', 'paused', 'halted', 'unreachable'])
+
+export interface Created {
+  session: SessionSummary
+  /** A live session of that name and workspace was taken instead of a new one. */
+  attached: boolean
+  /** The workspace folder was made. */
+  created: boolean
+}
+
+/**
+ * @param options.home the data folder, absolute; @param options.store the open store in it
+ * @returns a manager that has taken hold of (or is taking hold of) every live sandbox
+ */
+export async function openSessions(options: { home: string; store: Store }): Promise<SessionManager> {
+  const provider = createLocalProvider({ home: options.home })
+  const manager = new SessionManager({ ...options, provider })
+  await manager.open()
+  return manager
+}
+
+export class SessionManager {
+  readonly #home: string
+  readonly #store: Store
+  readonly #provider: SandboxProvider
+  readonly #hub: EventHub
+  readonly #sessions = new Map<string, Session>()
+  readonly #sandboxes = new Map<string, Promise<Sandbox>>()
+  readonly #demos: DemoPlayer
+  #beginning = 0
+
+  constructor(parts: { home: string; store: Store; provider: SandboxProvider }) {
+    this.#home = parts.home
+    this.#store = parts.store
+    this.#provider = parts.provider
+    this.#hub = new EventHub(parts.store)
+    this.#demos = new DemoPlayer({ home: parts.home, hub: this.#hub })
+  }
+
+  /** Takes over what an earlier host of this data folder left. */
+  async open(): Promise<void> {
+    const rows = this.#store.sessions.list()
+    const known = new Set(rows.filter((row) => row.status !== 'destroyed').map((row) => row.id))
+    for (const row of rows) this.#adopt(row)
+    // A sandbox without a record was being made when its host died; nobody can name it.
+    for (const id of await this.#provider.list()) if (!known.has(id)) await this.#provider.remove(id)
+  }
+
+  list(): SessionSummary[] {
+    return this.#store.sessions.list().map((row) => this.#session(row.id).summary())
+  }
+
+  /**
+   * @param ref an id, or the name of a live session (of the newest ended one where none is live)
+   * @throws SandboxNotFoundError that lists what there is
+   */
+  find(ref: string): Session {
+    const rows = this.#store.sessions.list()
+    const named = rows.filter((row) => row.name === ref)
+    const row = rows.find((one) => one.id === ref) ?? named.find((one) => LIVE.has(one.status)) ?? named.at(-1)
+    if (row) return this.#session(row.id)
+    const live = rows.filter((one) => LIVE.has(one.status)).map((one) => one.name)
+    throw new SandboxNotFoundError(`There is no session ${JSON.stringify(ref)}.`, {
+      nextStep: live.length > 0 ? `Live sessions: ${live.join(', ')}.` : 'Begin one with `rewind init PATH`.',
+      data: { session: ref, live },
+    })
+  }
+
+  /**
+   * Begins a session, or attaches to the live one of that name and workspace.
+   * @throws InvalidPathError (workspace), InvalidOptionError (name taken by another workspace), SessionHaltedError
+   *   (force on a halted session), EngineUnavailableError; nothing is left behind then
+   */
+  async create(options: SessionOptions): Promise<Created> {
+    const workspace = resolveWorkspace(options, this.#home)
+    const earlier = this.#store.sessions.list().find((row) => row.name === options.name && LIVE.has(row.status))
+    if (earlier && earlier.workspace !== workspace.path)
+      throw new InvalidOptionError(
+        `A live session named ${options.name} belongs to another workspace, ${earlier.workspace}.`,
+        {
+          nextStep: 'Give this one another name with --session, or end the other first.',
+          data: { session: earlier.id },
+        },
+      )
+    if (earlier && !options.force)
+      return { session: this.#session(earlier.id).summary(), attached: true, created: false }
+    if (earlier?.status === 'halted')
+      throw new SessionHaltedError(
+        `Session ${options.name} is halted and waits for a decision; it is not replaced silently.`,
+        {
+          nextStep: `Rewind it to a point that you trust, or \`rewind destroy --session ${options.name}\`.`,
+        },
+      )
+    if (earlier) await this.#session(earlier.id).end()
+    const session = await this.#begin({ ...options, workspace: workspace.path }, false)
+    return { session: session.summary(), attached: false, created: workspace.created }
+  }
+
+  /** Begins the demo on a scratch copy of its workspace and plays its story in the background. */
+  async demo(): Promise<SessionSummary> {
+    const taken = new Set(
+      this.#store.sessions
+        .list()
+        .filter((row) => LIVE.has(row.status))
+        .map((row) => row.name),
+    )
+    let name = 'demo'
+    for (let n = 2; taken.has(name); n++) name = `demo-${n}`
+    const workspace = this.#demos.prepareWorkspace()
+    const session = await this.#begin(
+      {
+        name,
+        workspace,
+        explicit: true,
+        create: false,
+        force: false,
+        engine: 'auto',
+        mode: 'interactive',
+        base: 'auto',
+        network: false,
+        env: {},
+      },
+      true,
+    )
+    this.#demos.play(session)
+    return session.summary()
+  }
+
+  events(since: number | null, signal?: AbortSignal): AsyncGenerator<SessionEvent> {
+    return this.#hub.stream(since, signal)
+  }
+
+  /** What `doctor` says of the engines. */
+  async checks(): Promise<Check[]> {
+    const local = await this.#provider.available()
+    return [
+      local.ok
+        ? { name: 'local', ok: true, detail: local.detail, remedy: null }
+        : { name: 'local', ok: false, detail: local.reason, remedy: local.remedy },
+    ]
+  }
+
+  /** No command runs, no swap is under way, no session is being made, no demo plays. */
+  idle(): boolean {
+    return (
+      this.#beginning === 0 && !this.#demos.playing && ![...this.#sessions.values()].some((session) => session.busy)
+    )
+  }
+
+  /** Processes alive inside sandboxes. */
+  async liveProcesses(): Promise<number> {
+    const counts = await Promise.all(
+      [...this.#sandboxes.values()].map((sandbox) =>
+        sandbox
+          .then((one) => one.processes())
+          .then(
+            (processes) => processes.length,
+            // One that cannot be reached has no process that this host keeps alive.
+            () => 0,
+          ),
+      ),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Lets go of every sandbox; they go on and a later host attaches. */
+  async close(): Promise<void> {
+    this.#demos.stop()
+    await Promise.allSettled([...this.#sandboxes.values()].map((sandbox) => sandbox.then((one) => one.detach())))
+  }
+
+  async #begin(options: SessionOptions, demo: boolean): Promise<Session> {
+    if (options.engine === 'docker')
+      throw new EngineUnavailableError('The docker engine is not part of this version.', {
+        nextStep: 'Use --engine local.',
+      })
+    const available = await this.#provider.available()
+    if (!available.ok)
+      throw new EngineUnavailableError(`No engine can run here: ${available.reason}`, { nextStep: available.remedy })
+    const id = `s${randomBytes(8).toString('hex')}`
+    this.#beginning++
+    try {
+      const sandbox = await this.#provider.create({
+        id,
+        workspace: options.workspace,
+        base: options.base,
+        network: options.network,
+        env: options.env,
+        hidden: [this.#home],
+      })
+      try {
+        return this.#record(id, options, demo, sandbox)
+      } catch (error) {
+        await sandbox.destroy()
+        throw error
+      }
+    } finally {
+      this.#beginning--
+    }
+  }
+
+  #record(id: string, options: SessionOptions, demo: boolean, sandbox: Sandbox): Session {
+    const { facts } = sandbox
+    const { sessions } = this.#store
+    return this.#store.transaction(() => {
+      sessions.insert({
+        id,
+        name: options.name,
+        workspace: options.workspace,
+        workspaceInside: facts.workspace,
+        engine: facts.engine,
+        engineDetail: facts.detail,
+        base: facts.base,
+        status: 'running',
+        mode: options.mode,
+        demo,
+        createdAt: new Date(),
+        endedAt: null,
+        head: 'base',
+        epoch: 0,
+        notes: [...facts.notes],
+        rules: { autoCheckpoint: null, autoRollback: null },
+        undo: null,
+        lastAutoRollback: null,
+        network: options.network,
+        env: options.env,
+        haltedBy: null,
+      })
+      const context = this.#context(id, Promise.resolve(sandbox))
+      context.insertPoint(
+        {
+          id: 'base',
+          session: id,
+          seq: 0,
+          kind: 'base',
+          label: null,
+          parent: null,
+          at: new Date(),
+          takenBy: 'auto',
+          why: null,
+          tool: null,
+          messages: 0,
+          files: null,
+          running: [],
+          verdict: null,
+          coverage: { files: true, messages: true, processes: false },
+          ms: 0,
+          bytes: null,
+        },
+        { state: facts.baseState, node: null },
+      )
+      context.raiseSummary()
+      const session = new Session(context)
+      this.#sessions.set(id, session)
+      this.#sandboxes.set(id, Promise.resolve(sandbox))
+      return session
+    })
+  }
+
+  /** A session that an earlier host began. */
+  #adopt(row: SessionRow): void {
+    const sandbox = row.status === 'destroyed' ? null : this.#attach(row)
+    const session = new Session(this.#context(row.id, sandbox))
+    this.#sessions.set(row.id, session)
+    if (sandbox) this.#sandboxes.set(row.id, sandbox)
+  }
+
+  async #attach(row: SessionRow): Promise<Sandbox> {
+    if (row.status === 'ended') return this.#provider.open(row.id)
+    try {
+      const sandbox = await this.#provider.attach(row.id)
+      // The session is in the map by then: attach is never done in the same tick.
+      await this.#session(row.id).recover(sandbox)
+      this.#restate(row, 'running')
+      return sandbox
+    } catch (error) {
+      this.#restate(row, 'unreachable')
+      throw error
+    }
+  }
+
+  #restate(row: SessionRow, status: 'running' | 'unreachable'): void {
+    if (row.status === status || (row.status === 'halted' && status === 'running')) return
+    this.#store.sessions.update(row.id, { status })
+    this.#hub.raise({ session: row.id, type: 'sessionChanged', summary: this.#session(row.id).summary() })
+  }
+
+  #context(id: string, sandbox: Promise<Sandbox> | null): SessionContext {
+    return new SessionContext({ id, store: this.#store, hub: this.#hub, home: this.#home, sandbox })
+  }
+
+  #session(id: string): Session {
+    const session = this.#sessions.get(id)
+    if (!session) throw new Error(`session ${id} has a row but is not held`)
+    return session
+  }
+}

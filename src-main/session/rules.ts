@@ -1,0 +1,263 @@
+/**
+ * The automatic rules of one session: a checkpoint before each tool call, a rollback when something fails, and the
+ * verifier that decides what failing is. They belong to the session, whichever client set them.
+ */
+import { randomUUID } from 'node:crypto'
+import {
+  type AutoRollback,
+  CheckpointNotFoundError,
+  CommandError,
+  type CommandLine,
+  InvalidOptionError,
+  type LedgerEntry,
+  type Message,
+  type RollbackEvent,
+  RollbackFailedError,
+  type Rules as RuleSet,
+  VerificationFailedError,
+  VerificationHaltError,
+  type VerifierSpec,
+} from '../contract/index.ts'
+import { formatVerificationResult, runVerifier, type VerificationResult } from '../verification/index.ts'
+import type { Commands } from './commands.ts'
+import type { SessionContext } from './context.ts'
+import { resolvePoint } from './moments.ts'
+import type { Pair } from './pair.ts'
+
+export class Rules {
+  readonly #context: SessionContext
+  readonly #pair: Pair
+  readonly #commands: Commands
+
+  constructor(context: SessionContext, pair: Pair, commands: Commands) {
+    this.#context = context
+    this.#pair = pair
+    this.#commands = commands
+  }
+
+  get current(): RuleSet {
+    return this.#context.row.rules
+  }
+
+  /** @throws InvalidOptionError for keepLast, which needs pruning */
+  setAutoCheckpoint(on: boolean, keepLast: number | null): RuleSet {
+    if (keepLast !== null)
+      throw new InvalidOptionError('keepLast is not available yet: points are not pruned in this version.', {
+        nextStep: 'Leave it out; every automatic checkpoint is kept.',
+      })
+    return this.#store({ ...this.current, autoCheckpoint: on ? { trigger: 'before_tool_call', keepLast: null } : null })
+  }
+
+  /**
+   * @param to a label, also one yet to be taken; null means latest
+   * @throws InvalidOptionError for test_failure without a verifier
+   */
+  setAutoRollback(
+    on: boolean,
+    events: readonly RollbackEvent[],
+    to: string | null,
+    verifier: VerifierSpec | null,
+  ): RuleSet {
+    if (on && events.includes('test_failure') && !verifier)
+      throw new InvalidOptionError('A rollback on test_failure needs a verifier that decides what a failure is.', {
+        nextStep: 'Give the verifier, a command that prints {"status": "pass" | "fail" | "unknown"}.',
+      })
+    return this.#store({
+      ...this.current,
+      autoRollback: on ? { events: [...new Set(events)], to: to ?? 'latest', verifier } : null,
+    })
+  }
+
+  /** The automatic checkpoint before a tool call, where the rule is on. @returns its label */
+  async onToolCall(messages: readonly Message[] | null, tool: string | null): Promise<string | null> {
+    if (messages) this.#pair.sync(messages)
+    if (!this.current.autoCheckpoint) return null
+    const name = (tool ?? 'tool').replace(/[^\w.-]/gu, '_').slice(0, 64)
+    const taken = this.#context.points.filter((point) => point.label?.startsWith('auto_')).length
+    const label = `auto_${String(taken + 1).padStart(4, '0')}_${name}`
+    await this.#pair.checkpoint({ label, why: tool, messages: null, takenBy: 'auto', tool: tool ?? 'tool' })
+    return label
+  }
+
+  /**
+   * A tool call or run failed: rolls back where the rule says so.
+   * @param notes what failed, for the resume cue
+   * @returns what was done; null where no rule is on, or its target does not exist (a ledger row says so)
+   * @throws RollbackFailedError with `cause` as its cause
+   */
+  async fire(event: RollbackEvent, notes: string, cause: unknown): Promise<AutoRollback | null> {
+    const rule = this.current.autoRollback
+    if (!rule?.events.includes(event)) return null
+    const context = this.#context
+    try {
+      resolvePoint(rule.to, context.points, context.row.head)
+    } catch (error) {
+      if (!(error instanceof CheckpointNotFoundError)) throw error
+      this.#append({
+        eventType: 'rollback',
+        status: 'no_target',
+        checkpoint: rule.to,
+        notes: error.message,
+        decidedBy: 'rule',
+      })
+      return null
+    }
+    try {
+      const result = await this.#pair.rollback({ to: rule.to, only: null, patchNotes: notes, by: 'rule' })
+      const done: AutoRollback = {
+        event,
+        to: rule.to,
+        checkpoint: result.point.id,
+        status: result.status,
+        messages: result.messages,
+        at: new Date(),
+      }
+      context.store.sessions.update(context.id, { lastAutoRollback: done })
+      return done
+    } catch (error) {
+      throw new RollbackFailedError(
+        `The automatic rollback to ${rule.to} failed: ${error instanceof Error ? error.message : String(error)}`,
+        { cause, nextStep: 'The session is as the failure left it; rewind by hand.' },
+      )
+    }
+  }
+
+  /**
+   * Runs the verifier, or judges `command` by the same contract; without a verifier the exit code decides.
+   * @returns the formatted verdict on pass
+   * @throws VerificationFailedError, VerificationHaltError (the session is halted), CommandError (without a verifier)
+   */
+  async runTests(command: CommandLine | null): Promise<string> {
+    await this.#context.workable()
+    const verifier = this.current.autoRollback?.verifier ?? null
+    if (!verifier) return this.#runByExitCode(command)
+    const spec = command === null ? verifier : { ...verifier, command }
+    const result = await runVerifier(spec, (line, timeoutMs) => this.#runJudged(line, timeoutMs), {
+      onAttempt: (attempt, of, verdict) =>
+        this.#context.raise({
+          type: 'verifierAttempt',
+          attempt,
+          of,
+          verdict: verdict && { status: verdict.status, text: formatVerificationResult(verdict), at: new Date() },
+        }),
+    })
+    return this.#judge(spec.command, result)
+  }
+
+  async #judge(command: CommandLine, result: VerificationResult): Promise<string> {
+    const text = formatVerificationResult(result)
+    const rule = this.current.autoRollback
+    const judged = await this.#judgedPoint()
+    const row = {
+      checkpoint: rule?.to ?? null,
+      point: judged,
+      rawOutput: result.rawOutput,
+      status: result.status,
+      notes: result.notes ?? text,
+    }
+    if (result.status === 'pass') {
+      this.#append({ eventType: 'verification', ...row })
+      this.#verdict(judged, result, text)
+      return text
+    }
+    if (result.status === 'unknown') return this.#halt(command, result, text, row)
+
+    this.#append({ eventType: 'verification', ...row })
+    const fail = (done: AutoRollback | null): VerificationFailedError =>
+      new VerificationFailedError(text, {
+        nextStep: done ? `Files and messages are back at ${done.to}; go on from there.` : null,
+        data: {
+          errors: result.errors,
+          verdict: result.verdict,
+          checkpoint: done?.checkpoint ?? null,
+          autoRollback: done,
+        },
+      })
+    const done = await this.fire('test_failure', text, fail(null))
+    // What was judged is now frozen as the tip that the rollback left.
+    this.#verdict(done?.status === 'rolled_back' ? this.#context.row.undo : judged, result, text)
+    throw fail(done)
+  }
+
+  #halt(command: CommandLine, result: VerificationResult, text: string, row: { checkpoint: string | null }): never {
+    const context = this.#context
+    this.#append({ eventType: 'escalation', ...row, status: 'unknown', resolution: 'stop', decidedBy: 'rule' })
+    const haltedBy = { verifierCommand: command, notes: text, attempts: result.attempts }
+    context.transaction(() => {
+      context.store.sessions.update(context.id, { status: 'halted', haltedBy })
+      context.raiseSummary()
+    })
+    throw new VerificationHaltError(`The verifier could not decide after ${result.attempts} attempts: ${text}`, {
+      nextStep: 'The sandbox is kept. Look at its changes and output, then rewind to a point that you trust.',
+      data: { checkpoint: row.checkpoint, verifierCommand: command, lastResult: result, sessionName: context.row.name },
+    })
+  }
+
+  async #runJudged(command: CommandLine, timeoutMs: number | null) {
+    const id = randomUUID()
+    await this.#commands.start({ id, command, timeoutMs, tool: 'verifier' })
+    const record = await this.#commands.ended(id)
+    const read = async (stream: 'stdout' | 'stderr') =>
+      (await this.#commands.output(id, stream, 0, VERDICT_LIMIT)).bytes
+    return {
+      stdout: await read('stdout'),
+      stderr: await read('stderr'),
+      status: record.status === 'running' ? ('lost' as const) : record.status,
+      code: record.code,
+      signal: record.signal,
+      flooded: record.stdoutBytes > VERDICT_LIMIT,
+    }
+  }
+
+  async #runByExitCode(command: CommandLine | null): Promise<string> {
+    if (command === null)
+      throw new InvalidOptionError('There is no verifier to run.', {
+        nextStep: 'Set one with auto-rollback --verifier, or name the command.',
+      })
+    const id = randomUUID()
+    await this.#commands.start({ id, command, tool: 'verifier' })
+    const result = await this.#commands.result(id)
+    if (result.code === 0) return result.stdout.replace(/\n$/, '')
+    const error = new CommandError(`The tests ended with ${result.signal ?? `code ${result.code}`}.`, {
+      data: { ...result },
+    })
+    await this.fire('exception', error.message, error)
+    throw error
+  }
+
+  /** The point whose files are what stands now; null where they were changed since the head. */
+  async #judgedPoint(): Promise<string | null> {
+    const context = this.#context
+    const { head } = context.row
+    const sandbox = await context.live()
+    const changes = await sandbox.changes(context.store.points.held(context.id, head).state, 'now')
+    return changes.length === 0 ? head : null
+  }
+
+  #verdict(point: string | null, result: VerificationResult, text: string): void {
+    if (point !== null) this.#context.updatePoint(point, { verdict: { status: result.status, text, at: new Date() } })
+  }
+
+  #append(row: Partial<LedgerEntry> & Pick<LedgerEntry, 'eventType' | 'status'>): void {
+    const context = this.#context
+    const entry = context.store.ledger.append({
+      session: context.id,
+      checkpoint: null,
+      point: null,
+      rawOutput: null,
+      notes: null,
+      resolution: null,
+      decidedBy: null,
+      ...row,
+    })
+    context.raise({ type: 'ledgerAdded', entry })
+  }
+
+  #store(rules: RuleSet): RuleSet {
+    this.#context.store.sessions.update(this.#context.id, { rules })
+    return rules
+  }
+}
+
+/** A verdict is one JSON object; what is longer is a flood. Bytes. */
+const VERDICT_LIMIT = 1 << 20

@@ -1,0 +1,352 @@
+/** One session as its clients see it: a method per procedure of the contract, each a line or two over the parts. */
+import { Buffer, isUtf8 } from 'node:buffer'
+import { rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import {
+  type AutoRollback,
+  type Change,
+  CommandError,
+  type CommandRecord,
+  type CommandResult,
+  type Conversation,
+  currentLine,
+  type FilePair,
+  InvalidOptionError,
+  type LedgerEntry,
+  type Point,
+  type RewindPreview,
+  type RollbackResult,
+  type Rules as RuleSet,
+  type SessionDetails,
+  SessionRewoundError,
+  type SessionSummary,
+  type Timeline,
+} from '../contract/index.ts'
+import { countChanges } from '../diff/index.ts'
+import { cueIndex, validateHistory } from '../memory/index.ts'
+import type { ReadState, Sandbox } from '../sandbox/index.ts'
+import { Commands } from './commands.ts'
+import { MAIN, type SessionContext } from './context.ts'
+import type { Inputs } from './inputs.ts'
+import { resolvePoint } from './moments.ts'
+import { type Actor, Pair } from './pair.ts'
+import { Rules } from './rules.ts'
+
+/** Files over this are not drawn as text unless asked for, bytes. */
+const TEXT_LIMIT = 1 << 20
+/** Paths in one answer; more than anybody reads. */
+const CHANGES_LIMIT = 5_000
+
+export class Session {
+  readonly #context: SessionContext
+  readonly #pair: Pair
+  readonly #commands: Commands
+  readonly #rules: Rules
+  /** What a failed tool call set off, for whoever waits for the command. */
+  readonly #rolledBackBy = new Map<string, Promise<AutoRollback | null>>()
+
+  constructor(context: SessionContext) {
+    this.#context = context
+    this.#pair = new Pair(context, () => this.#commands.running.map((record) => textOf(record.command)))
+    this.#commands = new Commands(context, () => this.#pair.rewindNote)
+    this.#rules = new Rules(context, this.#pair, this.#commands)
+  }
+
+  get id(): string {
+    return this.#context.id
+  }
+
+  /** Whether a command runs or a swap is under way. */
+  get busy(): boolean {
+    return this.#context.lock.busy || this.#commands.running.length > 0
+  }
+
+  /** Takes over what an earlier host left in the middle. */
+  async recover(sandbox: Sandbox): Promise<void> {
+    await this.#pair.recover(sandbox)
+    await this.#commands.attach(sandbox)
+  }
+
+  summary(): SessionSummary {
+    return this.#context.summary()
+  }
+
+  async details(): Promise<SessionDetails> {
+    const context = this.#context
+    const { row, points } = context
+    const line = currentLine(points, row.head)
+    const alive = row.status === 'running' || row.status === 'halted'
+    const sandbox = alive ? await context.live() : null
+    const held = context.store.points.held(context.id, row.head)
+    return {
+      ...this.summary(),
+      labels: line.filter((point) => point.kind === 'checkpoint').map((point) => point.label ?? point.id),
+      messages: context.store.messages.count(context.store.messages.head(context.id, MAIN).node),
+      processes: sandbox ? await sandbox.processes() : [],
+      running: this.#commands.running,
+      layers: new Set(
+        points.flatMap((point) => context.store.points.held(context.id, point.id).state.workspace[0] ?? []),
+      ).size,
+      rules: row.rules,
+      uncommitted: sandbox ? countChanges(await sandbox.changes(held.state, 'now')) : null,
+    }
+  }
+
+  timeline(): Timeline {
+    const { id, row, points } = this.#context
+    return { session: id, head: row.head, epoch: row.epoch, points: [...points], undo: row.undo }
+  }
+
+  async checkpoint(input: Inputs['timeline']['checkpoint']): Promise<Point> {
+    const point = await this.#pair.checkpoint(input)
+    this.#measureLater()
+    return point
+  }
+
+  async preview(input: Inputs['timeline']['preview']): Promise<RewindPreview> {
+    const context = this.#context
+    const sandbox = await context.live()
+    const { points, row } = context
+    const to = this.#resolve(input.to)
+    const { messages } = context.store
+    const now = messages.load(messages.head(context.id, MAIN).node).length
+    const changes = await sandbox.changes('now', this.#stateOf(to))
+    const kept = new Set(currentLine(points, to.id).map((point) => point.id))
+    return {
+      to,
+      changes: changes.slice(0, CHANGES_LIMIT),
+      counts: countChanges(changes),
+      messagesLost: Math.max(0, now - to.messages),
+      processes: await sandbox.processes(),
+      pointsLeft: currentLine(points, row.head)
+        .filter((point) => point.kind === 'checkpoint' && !kept.has(point.id))
+        .map((point) => point.id),
+    }
+  }
+
+  async rollback(input: Inputs['timeline']['rollback'], by: Actor = 'you'): Promise<RollbackResult> {
+    const result = await this.#pair.rollback({ ...input, by })
+    this.#measureLater()
+    return result
+  }
+
+  async undo(by: Actor = 'you'): Promise<RollbackResult> {
+    return this.#pair.undo(by)
+  }
+
+  async write(input: Inputs['files']['write']): Promise<{ path: string; target: string }> {
+    const context = this.#context
+    const sandbox = await context.workable()
+    if (input.tool) await this.onToolCall({ messages: null, tool: input.tool })
+    const bytes = Buffer.from(input.content, input.encoding === 'base64' ? 'base64' : 'utf8')
+    const target = await context.lock.shared(() => sandbox.writeFile(input.path, bytes))
+    context.raise({ type: 'filesChanged' })
+    return { path: input.path, target }
+  }
+
+  async read(input: Inputs['files']['read']): Promise<{ content: string; encoding: 'utf-8' | 'base64' }> {
+    const sandbox = await this.#readable(input.at)
+    const bytes = Buffer.from(await sandbox.readFile(input.path, this.#moment(input.at)))
+    const text = isUtf8(bytes)
+    if (input.encoding === 'utf-8' && !text)
+      throw new InvalidOptionError(`${input.path} is not UTF-8 text.`, { nextStep: 'Read it as base64.' })
+    return input.encoding === 'base64' || !text
+      ? { content: bytes.toString('base64'), encoding: 'base64' }
+      : { content: bytes.toString('utf8'), encoding: 'utf-8' }
+  }
+
+  async changes(input: Inputs['files']['changes']) {
+    const sandbox = await this.#readable(input.from, input.to)
+    const changes = await sandbox.changes(this.#moment(input.from), this.#moment(input.to))
+    return {
+      from: input.from,
+      to: input.to,
+      changes: changes.slice(0, CHANGES_LIMIT) satisfies Change[],
+      counts: countChanges(changes),
+      truncated: changes.length > CHANGES_LIMIT,
+    }
+  }
+
+  async pair(input: Inputs['files']['pair']): Promise<FilePair> {
+    const sandbox = await this.#readable(input.from, input.to)
+    const path = input.rawPath === null ? Buffer.from(input.path) : Buffer.from(input.rawPath, 'base64')
+    const limit = input.whole ? Number.MAX_SAFE_INTEGER : TEXT_LIMIT
+    return sandbox.pair(path, this.#moment(input.from), this.#moment(input.to), limit)
+  }
+
+  conversation(input: Inputs['messages']['get']): Conversation {
+    const { store, id } = this.#context
+    const head = store.messages.head(id, MAIN)
+    const point = input.at === 'now' ? null : this.#resolve(input.at)
+    const messages = store.messages.load(point ? store.points.held(id, point.id).node : head.node)
+    return {
+      session: id,
+      point: point?.id ?? null,
+      messages,
+      revision: head.revision,
+      cue: cueIndex(messages),
+      problems: validateHistory(messages),
+    }
+  }
+
+  /** @throws SessionRewoundError when the history was changed (by a rewind, by another client) since `revision` */
+  async sync(input: Inputs['messages']['sync']): Promise<Conversation> {
+    const context = this.#context
+    await context.workable()
+    const { revision } = context.store.messages.head(context.id, MAIN)
+    if (input.revision !== null && input.revision !== revision)
+      throw new SessionRewoundError('The conversation was changed since you read it.', {
+        nextStep: 'Go on from the history in this error.',
+        data: { revision, messages: context.messages },
+      })
+    this.#pair.sync(input.messages)
+    return this.conversation({ at: 'now' })
+  }
+
+  async startCommand(input: Inputs['commands']['start']): Promise<CommandRecord> {
+    const asTool = input.asTool || input.tool !== null
+    if (asTool) await this.onToolCall({ messages: null, tool: input.tool ?? 'execute' })
+    const record = await this.#commands.start({
+      ...input,
+      tool: input.tool ?? (asTool ? 'execute' : null),
+      stdin: input.stdin === null ? null : Buffer.from(input.stdin, 'base64'),
+    })
+    if (asTool && !this.#rolledBackBy.has(record.id)) this.#rolledBackBy.set(record.id, this.#afterTool(record.id))
+    return record
+  }
+
+  async waitCommand(input: Inputs['commands']['wait']): Promise<CommandResult> {
+    const result = await this.#commands.result(input.id)
+    return { ...result, autoRollback: (await this.#rolledBackBy.get(input.id)) ?? null }
+  }
+
+  stopCommand(input: Inputs['commands']['stop']): Promise<CommandRecord> {
+    return this.#commands.stop(input.id)
+  }
+
+  commands(): CommandRecord[] {
+    return this.#context.store.commands.list(this.id)
+  }
+
+  async output(input: Inputs['commands']['output']) {
+    const { bytes, next, ended } = await this.#commands.output(input.id, input.stream, input.offset, input.limit)
+    return { bytes: Buffer.from(bytes).toString('base64'), next, ended }
+  }
+
+  rules(): RuleSet {
+    return this.#rules.current
+  }
+
+  autoCheckpoint(input: Inputs['rules']['autoCheckpoint']): RuleSet {
+    return this.#rules.setAutoCheckpoint(input.on, input.keepLast)
+  }
+
+  autoRollback(input: Inputs['rules']['autoRollback']): RuleSet {
+    return this.#rules.setAutoRollback(input.on, input.events, input.to, input.verifier)
+  }
+
+  lastAutoRollback(): AutoRollback | null {
+    return this.#context.row.lastAutoRollback
+  }
+
+  async onToolCall(input: Inputs['rules']['onToolCall']): Promise<{ checkpoint: string | null }> {
+    await this.#context.workable()
+    return { checkpoint: await this.#rules.onToolCall(input.messages, input.tool) }
+  }
+
+  async runTests(input: Inputs['rules']['runTests']): Promise<{ text: string }> {
+    return { text: await this.#rules.runTests(input.command) }
+  }
+
+  ledger(input: Inputs['ledger']['list']): LedgerEntry[] {
+    const { checkpoint, type, status } = input
+    return this.#context.store.ledger.list(this.id, {
+      ...(checkpoint === null ? {} : { checkpoint }),
+      ...(type === null ? {} : { type }),
+      ...(status === null ? {} : { status }),
+    })
+  }
+
+  verifyLedger() {
+    return this.#context.store.ledger.verify(this.id)
+  }
+
+  /** Processes and mounts gone, layers kept. */
+  async end(): Promise<SessionSummary> {
+    const context = this.#context
+    const sandbox = await context.live()
+    return context.lock.exclusive(async () => {
+      await sandbox.end()
+      return this.#close('ended')
+    })
+  }
+
+  /** Layers gone too; what was recorded stays. */
+  async destroy(): Promise<SessionSummary> {
+    const context = this.#context
+    const sandbox = await context.layers()
+    return context.lock.exclusive(async () => {
+      await sandbox.destroy()
+      context.replaceSandbox(null)
+      context.bytes = 0
+      // The demo's project is a scratch copy of its own.
+      if (context.row.demo) rmSync(dirname(context.row.workspace), { recursive: true, force: true })
+      return this.#close('destroyed')
+    })
+  }
+
+  #close(status: 'ended' | 'destroyed'): SessionSummary {
+    const context = this.#context
+    return context.transaction(() => {
+      context.store.sessions.update(context.id, { status, endedAt: context.row.endedAt ?? new Date() })
+      context.raiseSummary()
+      return this.summary()
+    })
+  }
+
+  /** A command that was a tool call has ended: the exception rule looks at it. */
+  async #afterTool(id: string): Promise<AutoRollback | null> {
+    const record = await this.#commands.ended(id)
+    const failed = record.status === 'timed-out' || (record.status === 'exited' && record.code !== 0)
+    if (!failed) return null
+    const what = record.status === 'timed-out' ? 'timed out' : `ended with ${record.signal ?? `code ${record.code}`}`
+    const notes = `\`${textOf(record.command)}\` ${what}`
+    return this.#rules.fire('exception', notes, new CommandError(notes))
+  }
+
+  #resolve(ref: string): Point {
+    return resolvePoint(ref, this.#context.points, this.#context.row.head)
+  }
+
+  #moment(ref: string): ReadState {
+    return ref === 'now' ? 'now' : this.#stateOf(this.#resolve(ref))
+  }
+
+  #stateOf(point: Point): ReadState {
+    return this.#context.store.points.held(this.id, point.id).state
+  }
+
+  /** The sandbox to read these moments from: a live one where `now` is among them. */
+  #readable(...moments: string[]): Promise<Sandbox> {
+    return moments.includes('now') && this.#context.row.status !== 'ended'
+      ? this.#context.live()
+      : this.#context.layers()
+  }
+
+  #measureLater(): void {
+    const context = this.#context
+    context
+      .layers()
+      .then((sandbox) => sandbox.usage())
+      .then((bytes) => {
+        if (bytes === context.bytes) return
+        context.bytes = bytes
+        context.raiseSummary()
+      })
+      // A session that was destroyed meanwhile has no size to tell.
+      .catch(() => {})
+  }
+}
+
+const textOf = (command: CommandRecord['command']): string =>
+  typeof command === 'string' ? command : command.join(' ')
