@@ -1,0 +1,86 @@
+/**
+ * One lasting WebSocket to whichever host owns the data folder. It looks like a browser's WebSocket to oRPC and
+ * opens a new connection when the old one ends, so a hand-over or a crash of the host is a pause, not the end.
+ */
+import type WebSocket from 'ws'
+
+type Kind = 'open' | 'close' | 'message'
+type Listener = (event: { data: unknown }) => void
+
+const CONNECTING = 0
+const OPEN = 1
+const CLOSED = 3
+
+/** The part of a WebSocket that oRPC's link uses. */
+export class HostSocket {
+  readonly #reach: (again: boolean) => Promise<WebSocket>
+  readonly #listeners = new Map<Kind, Map<Listener, { once: boolean }>>()
+  #socket: WebSocket | undefined
+  #state: typeof CONNECTING | typeof OPEN | typeof CLOSED = CONNECTING
+  #closing = false
+  /** Why no host could be reached, once it was given up. */
+  failure: unknown
+
+  /**
+   * @param reach opens a connection, starting a host where that is allowed; `again` after a connection was lost.
+   *   Rejects when there is nothing more to try.
+   */
+  constructor(reach: (again: boolean) => Promise<WebSocket>) {
+    this.#reach = reach
+    void this.#open(false)
+  }
+
+  get readyState(): 0 | 1 | 2 | 3 {
+    return this.#state
+  }
+
+  send(data: string | ArrayBufferLike | ArrayBufferView | Blob): void {
+    this.#socket?.send(data as string | Uint8Array)
+  }
+
+  close(): void {
+    this.#closing = true
+    this.#state = CLOSED
+    this.#socket?.close()
+  }
+
+  addEventListener(kind: string, listener: Listener, options?: { once?: boolean }): void {
+    const of = this.#listeners.get(kind as Kind) ?? new Map()
+    this.#listeners.set(kind as Kind, of)
+    of.set(listener, { once: options?.once ?? false })
+  }
+
+  removeEventListener(kind: string, listener: Listener): void {
+    this.#listeners.get(kind as Kind)?.delete(listener)
+  }
+
+  async #open(again: boolean): Promise<void> {
+    try {
+      const socket = await this.#reach(again)
+      if (this.#closing) return socket.close()
+      this.#socket = socket
+      this.#state = OPEN
+      socket.addEventListener('message', (event) => this.#emit('message', event.data))
+      socket.addEventListener('close', () => this.#lost())
+      socket.addEventListener('error', () => {})
+      this.#emit('open')
+    } catch (error) {
+      this.failure = error
+      this.#state = CLOSED
+      this.#emit('close')
+    }
+  }
+
+  #lost(): void {
+    this.#state = this.#closing ? CLOSED : CONNECTING
+    this.#emit('close')
+    if (!this.#closing) void this.#open(true)
+  }
+
+  #emit(kind: Kind, data?: unknown): void {
+    for (const [listener, { once }] of [...(this.#listeners.get(kind) ?? [])]) {
+      if (once) this.removeEventListener(kind, listener)
+      listener({ data })
+    }
+  }
+}

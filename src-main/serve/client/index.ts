@@ -1,0 +1,2 @@
+/** For those who use a host: a connection to it, started where none runs. Loads no part of the host itself. */
+export { type ConnectOptions, connectHost, type HostClient, type Rpc } from './connect.ts'

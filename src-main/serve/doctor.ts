@@ -1,0 +1,138 @@
+/** What the host's machine offers, apart from the engines' own part: one line each, with the remedy where it is missing. */
+import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { delimiter, join } from 'node:path'
+import type { Check } from '../contract/index.ts'
+import { packageRoot } from './package-root.ts'
+
+const LOW_DISK_BYTES = 2 * 1024 ** 3
+
+/** Looks at everything there is to look at; takes no longer than a second and changes nothing. */
+export async function examine(home: string): Promise<Check[]> {
+  return [node(), browser(), electron(), await docker(), busybox(), dataFolderCheck(home)]
+}
+
+const check = (name: string, detail: string | null, missing: string, remedy: string): Check =>
+  detail === null ? { name, ok: false, detail: missing, remedy } : { name, ok: true, detail, remedy: null }
+
+function node(): Check {
+  const modern = Number(process.versions.node.split('.', 1)[0]) >= 24
+  return check('node', modern ? process.version : null, `${process.version} is too old.`, 'Install Node 24 or newer.')
+}
+
+const browsers = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'microsoft-edge',
+  'brave-browser',
+]
+
+function browser(): Check {
+  const found = process.env.REWIND_BROWSER || browsers.map(onPath).find((path) => path !== null) || macBrowser()
+  return check(
+    'browser',
+    found ?? null,
+    'No Chromium or Chrome was found.',
+    'Install Chromium (Debian: apt install chromium) to have the window without Electron.',
+  )
+}
+
+const macBrowser = (): string | undefined =>
+  ['/Applications/Google Chrome.app', '/Applications/Chromium.app'].find((path) => canRead(path))
+
+/** Looked for as a file: requiring electron outside of it would begin a download. */
+function electron(): Check {
+  const folder = join(packageRoot, 'node_modules/electron')
+  const binary = (() => {
+    try {
+      return join(folder, 'dist', readFileSync(join(folder, 'path.txt'), 'utf8').trim())
+    } catch {
+      return join(folder, 'dist/electron')
+    }
+  })()
+  return check(
+    'electron',
+    canRead(binary) ? binary : null,
+    'Its program is not here.',
+    'npm start fetches it where it can; without it the window opens in a browser.',
+  )
+}
+
+async function docker(): Promise<Check> {
+  const path = process.env.DOCKER_HOST?.startsWith('unix://')
+    ? process.env.DOCKER_HOST.slice('unix://'.length)
+    : '/var/run/docker.sock'
+  const answers = await new Promise<boolean>((resolve) => {
+    const socket = connect(path)
+    const settle = (value: boolean) => {
+      socket.destroy()
+      resolve(value)
+    }
+    socket.setTimeout(500, () => settle(false))
+    socket.once('connect', () => settle(true))
+    socket.once('error', () => settle(false))
+  })
+  const detail = answers ? 'An engine answers, but this version does not use it yet.' : 'No engine answers.'
+  return {
+    name: 'docker',
+    ok: false,
+    detail,
+    remedy: 'The docker engine comes in a later version; sandboxes are made with the local engine.',
+  }
+}
+
+/** Optional: without it the control shell is the system's own, and each operation takes a little longer. */
+function busybox(): Check {
+  return check(
+    'busybox',
+    onPath('busybox'),
+    'Not here; everything works without it, a little slower.',
+    'Install busybox-static (Debian: apt install busybox-static).',
+  )
+}
+
+function dataFolderCheck(home: string): Check {
+  const { bavail, bsize, type } = statfsSync(home)
+  const free = bavail * bsize
+  const detail = `${home} on ${fileSystems[type] ?? `file system 0x${type.toString(16)}`}, ${(free / 1024 ** 3).toFixed(1)} GB free`
+  const remedy = 'Free some space, or set REWIND_HOME to a folder on a larger disk.'
+  return free < LOW_DISK_BYTES
+    ? { name: 'data folder', ok: false, detail, remedy }
+    : { name: 'data folder', ok: true, detail, remedy: null }
+}
+
+/** Magic numbers of statfs(2). */
+const fileSystems: Readonly<Record<number, string>> = {
+  61267: 'ext4',
+  1481003842: 'xfs',
+  2435016766: 'btrfs',
+  16914836: 'tmpfs',
+  2035054128: 'overlay',
+  801189825: 'zfs',
+  26985: 'nfs',
+}
+
+function onPath(name: string): string | null {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+function canRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,45 @@
+/** Life of a headless host: starts, keeps its log short, ends when it is told to or has nothing left to do. */
+import { fstatSync, ftruncateSync } from 'node:fs'
+import { HostRunningError, InvalidOptionError } from '../contract/index.ts'
+import { OWNED_BY_ANOTHER } from './client/exit-codes.ts'
+import { dataFolder, rendererFolder, startHost, version } from './index.ts'
+
+const IDLE_MINUTES = 15
+const LOG_BYTES = 8 * 1024 * 1024
+
+/** Runs until the host ends, then ends the process. */
+export async function runHeadless(): Promise<never> {
+  try {
+    const host = await startHost({
+      home: dataFolder(),
+      kind: 'headless',
+      version,
+      renderer: rendererFolder,
+      idleMs: idleMinutes(process.env.REWIND_IDLE_MINUTES) * 60_000,
+    })
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => void host.close())
+    setInterval(keepLogShort, 60_000).unref()
+    console.log(`${new Date().toISOString()} host ${version} of ${host.home}, process ${process.pid}`)
+    console.log(`${new Date().toISOString()} ended: ${await host.closed}`)
+    process.exit(0)
+  } catch (error) {
+    // Another client's host was quicker: the one who started this process finds that one.
+    if (error instanceof HostRunningError) process.exit(OWNED_BY_ANOTHER)
+    console.error(new Date().toISOString(), error)
+    process.exit(1)
+  }
+}
+
+/** @throws InvalidOptionError for what is not a number of minutes above 0 */
+export function idleMinutes(given: string | undefined): number {
+  if (given === undefined || given === '') return IDLE_MINUTES
+  const minutes = Number(given)
+  if (minutes > 0 && Number.isFinite(minutes)) return minutes
+  throw new InvalidOptionError(`REWIND_IDLE_MINUTES is '${given}', which is not a number of minutes above 0.`)
+}
+
+/** The log is open for appending, so what is written next starts at its new end. */
+function keepLogShort(): void {
+  const facts = fstatSync(1)
+  if (facts.isFile() && facts.size > LOG_BYTES) ftruncateSync(1)
+}

@@ -1,0 +1,47 @@
+/**
+ * Where the local socket lies: in the data folder, or, where that path is too long for the system, in a private
+ * folder named after the data folder. Another user who could put a socket there first would be taken for the host,
+ * so that folder is used only when it is ours and closed.
+ */
+import { createHash } from 'node:crypto'
+import { lstatSync, mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { InvalidPathError } from '../contract/errors.ts'
+
+/** sockaddr_un holds 108 bytes with the closing zero on Linux, 104 on macOS. */
+const LONGEST = process.platform === 'linux' ? 107 : 103
+
+/** The socket's path for a data folder; depends on nothing but the folder and the runtime directory. */
+export function socketPath(home: string): string {
+  const name = createHash('sha256').update(home).digest('hex').slice(0, 16)
+  if (process.platform === 'win32') return `\\\\.\\pipe\\rewind-${name}`
+  const inside = join(home, 'rewind.sock')
+  if (Buffer.byteLength(inside) <= LONGEST) return inside
+  const tail = `rewind-${process.getuid?.() ?? 'user'}-${name}/rewind.sock`
+  const runtime = [process.env.XDG_RUNTIME_DIR, tmpdir(), '/tmp'].find(
+    (folder) => folder && Buffer.byteLength(join(folder, tail)) <= LONGEST,
+  )
+  return join(runtime ?? '/tmp', tail)
+}
+
+/**
+ * Makes sure that the folder around a socket outside the data folder is ours alone.
+ * @throws InvalidPathError when somebody else made it
+ */
+export function ensureSocketFolder(home: string, socket: string): void {
+  const folder = dirname(socket)
+  if (process.platform === 'win32' || folder === home) return
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  assertPrivate(folder)
+}
+
+/** @throws InvalidPathError when the folder is not a folder of ours that is closed to others */
+export function assertPrivate(folder: string): void {
+  const facts = lstatSync(folder)
+  const ours = facts.isDirectory() && facts.uid === process.getuid?.() && (facts.mode & 0o077) === 0
+  if (ours) return
+  throw new InvalidPathError(`The socket's folder ${folder} is not yours alone, so it cannot be trusted.`, {
+    nextStep: `Remove ${folder}, or set REWIND_HOME to a shorter path.`,
+  })
+}
