@@ -136,7 +136,7 @@ export const Message = z.looseObject({ role: z.string() })
 export type Message = z.infer<typeof Message>
 
 export const Repair = z.object({
-  kind: z.enum(['dropped-turn', 'dropped-result', 'added-result']),
+  kind: z.enum(['dropped-turn', 'dropped-result', 'added-result', 'moved-result']),
   /** What was done, in words. */
   note: z.string(),
 })
