@@ -1,0 +1,29 @@
+/** Timing: medians and p95 of repeated calls. These machines are noisy, so figures are read as ratios to a floor of the same run. */
+
+export interface Figure {
+  /** Milliseconds. */
+  p50: number
+  p95: number
+  runs: number
+}
+
+const quantile = (sorted: readonly number[], q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
+
+export function figureOf(samples: readonly number[]): Figure {
+  const sorted = [...samples].sort((a, b) => a - b)
+  return { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), runs: sorted.length }
+}
+
+/** @returns milliseconds that `work` took */
+export async function timed(work: () => unknown): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+export async function repeat(runs: number, work: (run: number) => unknown): Promise<Figure> {
+  const samples: number[] = []
+  for (let run = 0; run < runs; run++) samples.push(await timed(() => work(run)))
+  return figureOf(samples)
+}

@@ -1,0 +1,195 @@
+/**
+ * `npm run bench [-- --json] [--quick]`: what each step costs, as medians and p95 and as ratios to the floors of the same run.
+ * Exit code 1 where a target is missed.
+ */
+import { execFileSync } from 'node:child_process'
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openSessions, type Session } from '../src-main/session/index.ts'
+import { openStore } from '../src-main/store/index.ts'
+import { type Floors, measureFloors } from './floors.ts'
+import { type Figure, figureOf, repeat, timed } from './measure.ts'
+
+interface Row extends Figure {
+  name: string
+  floor: keyof Floors
+  /** p50 over the floor's p50. */
+  ratio: number
+  /** The ratio to stay under; null where none is promised. */
+  target: number | null
+}
+
+const { values } = parseArgs({ options: { json: { type: 'boolean' }, quick: { type: 'boolean' } } })
+const runs = values.quick ? 5 : 40
+const bin = resolve(import.meta.dirname, '../bin/rewind')
+const scratch = mkdtempSync(join(tmpdir(), 'rewind-bench-'))
+const busybox = ['/bin/busybox', '/usr/bin/busybox'].some((path) => {
+  try {
+    return execFileSync(path, ['true']).length === 0
+  } catch {
+    return false
+  }
+})
+const swapTarget = busybox ? 6 : 15
+
+/** A workspace of `files` small files that an ordinary user owns. */
+function workspaceOf(files: number): string {
+  const folder = join(scratch, `workspace-${files}`)
+  mkdirSync(folder)
+  const owned = (path: string) => {
+    if (process.getuid?.() === 0) chownSync(path, 1000, 1000)
+  }
+  owned(folder)
+  for (let n = 0; n < files; n++) {
+    const part = join(folder, `d${n % 100}`)
+    if (n < 100) {
+      mkdirSync(part)
+      owned(part)
+    }
+    writeFileSync(join(part, `f${n}`), 'x'.repeat(200))
+    owned(join(part, `f${n}`))
+  }
+  return folder
+}
+
+const home = join(scratch, 'home')
+mkdirSync(home, { mode: 0o700 })
+const store = openStore(join(home, 'store.db'))
+const sessions = await openSessions({ home, store })
+const rows: Row[] = []
+const floors = await measureFloors(scratch)
+const add = (name: string, figure: Figure, floor: keyof Floors, target: number | null = null) => {
+  rows.push({ name, ...figure, floor, ratio: figure.p50 / floors[floor].p50, target })
+}
+
+const begin = async (name: string, workspace: string): Promise<Session> => {
+  await sessions.create({
+    name,
+    workspace,
+    explicit: true,
+    create: false,
+    force: true,
+    engine: 'local',
+    mode: 'interactive',
+    base: 'live',
+    network: true,
+    env: {},
+  })
+  return sessions.find(name)
+}
+let commands = 0
+const runTrue = async (session: Session) => {
+  const id = `bench-${commands++}`
+  await session.startCommand({
+    id,
+    command: ['true'],
+    cwd: null,
+    env: {},
+    stdin: null,
+    timeoutMs: null,
+    asTool: false,
+    tool: null,
+  })
+  await session.waitCommand({ id })
+}
+
+try {
+  const few = workspaceOf(10)
+  for (const [files, workspace] of [
+    [10, few],
+    [20_000, workspaceOf(20_000)],
+  ] as const) {
+    const samples: number[] = []
+    for (let run = 0; run < (values.quick ? 2 : 7); run++) {
+      let session: Session | undefined
+      samples.push(
+        await timed(async () => {
+          session = await begin('start', workspace)
+          await runTrue(session)
+        }),
+      )
+      await session?.destroy()
+    }
+    add(`start to first command, ${files.toLocaleString('en')} files`, figureOf(samples), 'fork', 150)
+  }
+
+  const session = await begin('steps', few)
+  const content = 'x'.repeat(1024)
+  const write = (path: string, text = content) => session.write({ path, content: text, encoding: 'utf-8', tool: null })
+  add('write 1 KB', await repeat(runs, (n) => write(`written-${n}`)), 'fork')
+  add('read 1 KB', await repeat(runs, () => session.read({ path: 'written-0', at: 'now', encoding: null })), 'fork')
+  add('run true', await repeat(runs, () => runTrue(session)), 'fork', 4)
+
+  let points = 0
+  const checkpoint = async () => {
+    points++
+    await write('counter', String(points))
+    return timed(() => session.checkpoint({ label: `p${points}`, why: null, messages: null, takenBy: 'you' }))
+  }
+  for (const depth of values.quick ? [10] : [10, 100, 300]) {
+    const last: number[] = []
+    while (points < depth) last.push(await checkpoint())
+    add(`checkpoint, at ${depth} points`, figureOf(last.slice(-runs)), 'fork', swapTarget)
+    const target = `p${depth}`
+    add(
+      `rollback, at ${depth} points`,
+      figureOf(
+        await (async () => {
+          const samples: number[] = []
+          for (let run = 0; run < Math.min(runs, 20); run++) {
+            await write('counter', `changed ${run}`)
+            samples.push(await timed(() => session.rollback({ to: target, only: null, patchNotes: null })))
+          }
+          return samples
+        })(),
+      ),
+      'fork',
+      swapTarget,
+    )
+  }
+  await session.destroy()
+} finally {
+  await sessions.close()
+  store.close()
+}
+
+const cliHome = join(scratch, 'cli-home')
+const env = { ...process.env, REWIND_HOME: cliHome }
+const rewind = (...args: string[]) => execFileSync(bin, args, { env, cwd: scratch })
+try {
+  rewind('init', join(scratch, 'workspace-10'), '--session', 'cli')
+  add('CLI status', await repeat(values.quick ? 3 : 15, () => rewind('status', '--session', 'cli')), 'node', 3)
+} finally {
+  rewind('destroy', '-y', '--session', 'cli')
+  try {
+    process.kill(JSON.parse(execFileSync('cat', [join(cliHome, 'host.json')], { encoding: 'utf8' })).pid)
+  } catch {
+    // It ended by itself.
+  }
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+const missed = rows.filter((row) => row.target !== null && row.ratio > row.target)
+if (values.json) {
+  console.log(
+    JSON.stringify(
+      { engine: 'local', controlShell: busybox ? 'busybox' : 'sh', floors, rows, missed: missed.length },
+      null,
+      2,
+    ),
+  )
+} else {
+  const ms = (value: number) => `${value.toFixed(2)} ms`
+  console.log(`control shell: ${busybox ? 'busybox' : 'sh'}\n`)
+  for (const [name, figure] of Object.entries(floors))
+    console.log(`${`floor: ${name}`.padEnd(40)} p50 ${ms(figure.p50).padStart(11)}  p95 ${ms(figure.p95).padStart(11)}`)
+  console.log('')
+  for (const row of rows)
+    console.log(
+      `${row.name.padEnd(40)} p50 ${ms(row.p50).padStart(11)}  p95 ${ms(row.p95).padStart(11)}  ${row.ratio.toFixed(1).padStart(6)} × ${row.floor}` +
+        (row.target === null ? '' : row.ratio > row.target ? `  over ${row.target}` : `  under ${row.target}`),
+    )
+}
+process.exitCode = missed.length > 0 ? 1 : 0

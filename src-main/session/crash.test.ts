@@ -1,0 +1,102 @@
+/**
+ * The crash suite: host and control shell are killed at every declared point of an operation. Afterwards everything is
+ * as before it, or everything as after it; nothing is left open, and the session goes on.
+ */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { suiteNeeding } from '../../e2e/needs.ts'
+import type { Message } from '../contract/index.ts'
+import { crashPoints, shellCrashPoints } from '../store/index.ts'
+import { begin, checkpoint, messagesOf, rollback, type TestHome, testHome, tree, write } from './testing.ts'
+
+const first: Message[] = [{ role: 'user', content: 'first' }]
+const second: Message[] = [...first, { role: 'assistant', content: 'second' }]
+const FIRST_TREE = './kept.txt: as it was\n./note: one\n'
+const SECOND_TREE = './kept.txt: as it was\n./note: two\n'
+
+suiteNeeding(['local'], 'a crash in the middle', () => {
+  let place: TestHome
+  beforeEach(() => {
+    place = testHome()
+  })
+  afterEach(() => place.remove())
+
+  /** A session at `first` whose files and messages have gone on to `second`. */
+  const prepare = async () => {
+    const { manager, close } = await place.open()
+    const session = await begin(manager, place.workspace)
+    await write(session, 'note', 'one')
+    await checkpoint(session, 'first', first)
+    await write(session, 'note', 'two')
+    await session.sync({ messages: second, revision: null })
+    await close()
+  }
+
+  const operate = (operation: string, crashAt: string) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, 'crash-child.ts'), place.home, operation], {
+      env: { ...process.env, REWIND_CRASH_AT: crashAt },
+      encoding: 'utf8',
+      timeout: 30_000,
+    })
+
+  const expectWhole = async (operation: string) => {
+    const { manager, close } = await place.open()
+    try {
+      const [summary] = manager.list()
+      if (!summary) throw new Error('the session is gone')
+      const session = manager.find(summary.id)
+      const seen = { tree: await tree(session), messages: messagesOf(session).map((message) => message.content) }
+      const { head, epoch, points } = session.timeline()
+      const labels = points.map((point) => point.label)
+      const rollbacks = session.ledger({ checkpoint: null, type: 'rollback', status: null }).length
+      if (operation === 'checkpoint') {
+        expect(seen).toEqual({ tree: SECOND_TREE, messages: ['first', 'second'] })
+        const done = labels.includes('second')
+        expect(points.find((point) => point.id === head)?.label).toBe(done ? 'second' : 'first')
+        expect(points.length).toBe(done ? 3 : 2)
+      } else if (epoch === 0) {
+        expect(seen).toEqual({ tree: SECOND_TREE, messages: ['first', 'second'] })
+        expect(points.length).toBe(2)
+        expect(rollbacks).toBe(0)
+      } else {
+        expect(seen.tree).toBe(FIRST_TREE)
+        expect(seen.messages[0]).toBe('first')
+        expect(seen.messages).toHaveLength(2)
+        expect(String(seen.messages[1])).toContain('[REWIND]')
+        expect(points.map((point) => point.kind)).toEqual(['base', 'checkpoint', 'tip'])
+        expect(rollbacks).toBe(1)
+      }
+      expect(session.verifyLedger().whole).toBe(true)
+
+      await write(session, 'note', 'three')
+      await checkpoint(session, 'third')
+      await write(session, 'note', 'four')
+      await rollback(session, 'third')
+      expect(await tree(session)).toContain('./note: three')
+      await session.undo()
+      expect(await tree(session)).toContain('./note: four')
+    } finally {
+      await close()
+    }
+  }
+
+  for (const point of crashPoints)
+    test(`host killed at ${point}`, async () => {
+      await prepare()
+      const [operation = ''] = point.split(':')
+      const { signal, stdout } = operate(operation, point)
+      expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' })
+      await expectWhole(operation)
+    })
+
+  for (const point of shellCrashPoints)
+    test(`control shell killed at ${point}`, async () => {
+      await prepare()
+      const operation = point.includes('checkpoint') ? 'checkpoint' : 'rollback'
+      const { status, stderr } = operate(operation, point)
+      // The host outlives it: it tries again with a new shell, or says that nothing was changed.
+      expect(`${status} ${stderr}`).toMatch(/^0|as it was|EngineUnavailable/)
+      await expectWhole(operation)
+    })
+})
