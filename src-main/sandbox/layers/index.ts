@@ -1,0 +1,9 @@
+/**
+ * Reading overlay layers from the host without mounting them, and opening files beneath a folder that somebody
+ * else controls. See names.ts for how paths are written here.
+ */
+export { layerBytes } from './layer-bytes.ts'
+export type { LayerFolder } from './layer-dir.ts'
+export { readableBytes, resolveInside } from './names.ts'
+export { type OpenBeneathOptions, openBeneath } from './open-beneath.ts'
+export { createLayerReader, type LayerReader, type LayerReaderOptions } from './reader.ts'
