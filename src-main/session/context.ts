@@ -1,6 +1,7 @@
 /** What the parts of one session share: its row, its sandbox, its lock, and how they tell the world. */
 import {
   EngineUnavailableError,
+  type LedgerEntry,
   type Message,
   type NewSessionEvent,
   type Point,
@@ -99,6 +100,13 @@ export class SessionContext {
 
   raiseSummary(): void {
     this.raise({ type: 'sessionChanged', summary: this.summary() })
+  }
+
+  /** Writes a ledger row; what is not given is null. */
+  appendLedger(row: Partial<LedgerEntry> & Pick<LedgerEntry, 'eventType' | 'status'>): void {
+    const nothing = { checkpoint: null, point: null, rawOutput: null, notes: null, resolution: null, decidedBy: null }
+    const entry = this.store.ledger.append({ ...nothing, ...row, session: this.id })
+    this.raise({ type: 'ledgerAdded', entry })
   }
 
   /**

@@ -5,25 +5,14 @@
  * done: if so the transaction is made up for, if not the row is closed; so it is all old or all new.
  */
 import { randomUUID } from 'node:crypto'
-import {
-  branchesOf,
-  currentLine,
-  type Message,
-  type Point,
-  type ProcessInfo,
-  RollbackFailedError,
-  type RollbackResult,
-  type TakenBy,
-} from '../contract/index.ts'
+import { type Message, type Point, RollbackFailedError, type RollbackResult, type TakenBy } from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
-import { parseMessages, rewindHistory } from '../memory/index.ts'
-import type { CheckpointOutcome, FilesState, RollbackOutcome, Sandbox } from '../sandbox/index.ts'
+import { parseMessages } from '../memory/index.ts'
+import type { Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { MAIN, type SessionContext } from './context.ts'
 import { checkLabel, nameOf, resolvePoint } from './moments.ts'
-
-/** Whose hand it was, as ledger and timeline name it. */
-export type Actor = 'you' | 'agent' | 'rule'
+import { type Actor, type CheckpointIntent, PairRecords, type RollbackIntent } from './pair-records.ts'
 
 export interface CheckpointRequest {
   label: string | null
@@ -40,47 +29,18 @@ export interface RollbackRequest {
   by: Actor
 }
 
-interface CheckpointIntent {
-  id: string
-  label: string | null
-  why: string | null
-  tool: string | null
-  takenBy: TakenBy
-  node: string | null
-  running: string[]
-  at: number
-}
-
-interface RollbackIntent {
-  /** The point gone back to. */
-  target: string
-  /** What the rule or person called it. */
-  ref: string
-  only: 'files' | 'messages' | null
-  by: Actor
-  undo: boolean
-  /** Id for the tip that freezes what is left, and for the mixed point of `only`. */
-  tipId: string
-  mixedId: string
-  patchNotes: string | null
-  /** Node of the conversation as it was when the rollback began. */
-  leftNode: string | null
-  running: string[]
-  at: number
-}
-
-type Settled = { result: RollbackResult }
-
 export class Pair {
   readonly #context: SessionContext
   /** Set while a rollback runs: why commands end now. */
   rewindNote: string | null = null
   readonly #running: () => string[]
+  readonly #records: PairRecords
 
   /** @param running the commands in flight, for a person to read */
   constructor(context: SessionContext, running: () => string[]) {
     this.#context = context
     this.#running = running
+    this.#records = new PairRecords(context)
   }
 
   /**
@@ -91,6 +51,7 @@ export class Pair {
     const context = this.#context
     const sandbox = await context.workable()
     return context.lock.exclusive(async () => {
+      await this.recover(sandbox)
       const { head, name } = context.row
       if (request.label !== null) checkLabel(request.label, context.points, head)
       if (request.messages) this.sync(request.messages)
@@ -111,7 +72,7 @@ export class Pair {
       const began = performance.now()
       const outcome = await this.#closingOnFailure(operation, () => sandbox.checkpoint(operation))
       crashPoint('checkpoint:frozen')
-      const point = this.#recordCheckpoint(operation, intent, outcome, performance.now() - began)
+      const point = this.#records.checkpoint(operation, intent, outcome, performance.now() - began)
       crashPoint('checkpoint:recorded')
       this.#countLater(sandbox, point)
       return point
@@ -147,7 +108,7 @@ export class Pair {
     })
   }
 
-  /** Finishes or drops what a killed host left in the journal. */
+  /** Finishes or drops what is open in the journal: left by a killed host, or by a store that could not be written. */
   async recover(sandbox: Sandbox): Promise<void> {
     const { store, id } = this.#context
     const open = store.journal.open(id)
@@ -157,11 +118,11 @@ export class Pair {
       const done = operations.get(row.operation)
       if (!done) store.journal.close(row.operation)
       else if (done.kind === 'checkpoint' && row.kind === 'checkpoint')
-        this.#recordCheckpoint(row.operation, row.intent as CheckpointIntent, done.outcome, 0)
+        this.#records.checkpoint(row.operation, row.intent as CheckpointIntent, done.outcome, 0)
       else if (done.kind === 'rollback' && row.kind === 'rollback')
-        this.#recordRollback(row.operation, row.intent as RollbackIntent, done.outcome, 0)
+        this.#records.rollback(row.operation, row.intent as RollbackIntent, done.outcome, 0)
       else if (done.kind === 'checkpoint' && row.kind === 'rollback')
-        this.#recordMessagesOnly(row.operation, row.intent as RollbackIntent, done.outcome, 0)
+        this.#records.messagesOnly(row.operation, row.intent as RollbackIntent, done.outcome, 0)
       else throw new Error(`journal row ${row.operation} is a ${row.kind}, its sandbox says ${done.kind}`)
     }
   }
@@ -170,6 +131,7 @@ export class Pair {
     const context = this.#context
     const sandbox = await context.live()
     return context.lock.exclusive(async () => {
+      await this.recover(sandbox)
       const { head, name } = context.row
       const { store } = context
       const target = undo ? this.#undoTarget() : resolvePoint(request.to, context.points, head)
@@ -195,18 +157,22 @@ export class Pair {
         if (request.only === 'messages') {
           const outcome = await this.#closingOnFailure(operation, () => sandbox.checkpoint(operation))
           crashPoint('rollback:swapped')
-          return this.#recordMessagesOnly(operation, intent, outcome, performance.now() - began).result
+          return this.#records.messagesOnly(operation, intent, outcome, performance.now() - began)
         }
         const { state } = store.points.held(context.id, target.id)
         const outcome = await this.#closingOnFailure(operation, () => sandbox.rollback(operation, state))
         crashPoint('rollback:swapped')
-        const { result } = this.#recordRollback(operation, intent, outcome, performance.now() - began)
+        const result = this.#records.rollback(operation, intent, outcome, performance.now() - began)
         crashPoint('rollback:recorded')
         if (result.leftAt) this.#countLater(sandbox, context.point(result.leftAt))
         return result
       } catch (error) {
+        const recorded = store.journal.open(context.id).length === 0
+        const state = recorded
+          ? 'the session is as it was'
+          : 'the files went back, which is recorded with the next step'
         throw new RollbackFailedError(
-          `The rewind to ${nameOf(target)} failed; the session is as it was: ${error instanceof Error ? error.message : String(error)}`,
+          `The rewind to ${nameOf(target)} failed; ${state}: ${error instanceof Error ? error.message : String(error)}`,
           { cause: error, nextStep: 'Try again; `rewind doctor` says what the engine lacks.', data: { to: target.id } },
         )
       } finally {
@@ -232,277 +198,6 @@ export class Pair {
     }
   }
 
-  #recordCheckpoint(operation: string, intent: CheckpointIntent, outcome: CheckpointOutcome, ms: number): Point {
-    const context = this.#context
-    const { store } = context
-    return context.transaction(() => {
-      const { head } = context.row
-      const point = this.#insert({
-        id: intent.id,
-        kind: 'checkpoint',
-        label: intent.label,
-        parent: head,
-        takenBy: intent.takenBy,
-        why: intent.why,
-        tool: intent.tool,
-        at: intent.at,
-        running: intent.running,
-        ms,
-        outcome,
-        node: intent.node,
-      })
-      store.sessions.update(context.id, { head: point.id })
-      store.journal.close(operation)
-      context.raise({ type: 'headMoved', head: point.id })
-      context.raiseSummary()
-      return point
-    })
-  }
-
-  #recordRollback(operation: string, intent: RollbackIntent, outcome: RollbackOutcome, ms: number): Settled {
-    const context = this.#context
-    const { store } = context
-    return context.transaction(() => {
-      const before = context.row
-      const target = context.point(intent.target)
-      const leftSomething = outcome.left.changed || intent.leftNode !== store.points.held(context.id, before.head).node
-      const history = intent.only === 'files' ? null : this.#history(intent, target)
-      const filesMove = outcome.left.changed || before.head !== target.id || outcome.stopped.length > 0
-      // The cue aside: a history that only lacks it, or has it already, does not move.
-      const messagesMove = history !== null && history.node !== intent.leftNode && history.snapshot !== intent.leftNode
-      if (!filesMove && !messagesMove) return this.#recordNoop(operation, intent, target, ms)
-
-      const leftAt = leftSomething ? this.#insertTip(intent, before.head, outcome.left).id : before.head
-      let head = target
-      if (intent.only === 'files') {
-        const held = store.points.held(context.id, target.id)
-        head = this.#insertMixed(
-          intent,
-          target.id,
-          held.state,
-          intent.leftNode,
-          `files of ${nameOf(target)}, messages kept`,
-        )
-      }
-      return this.#settle(operation, intent, { before, target, head, leftAt, history, stopped: outcome.stopped, ms })
-    })
-  }
-
-  #recordMessagesOnly(operation: string, intent: RollbackIntent, outcome: CheckpointOutcome, ms: number): Settled {
-    const context = this.#context
-    return context.transaction(() => {
-      const before = context.row
-      const target = context.point(intent.target)
-      const history = this.#history(intent, target)
-      if (history.node === intent.leftNode || history.snapshot === intent.leftNode)
-        return this.#recordNoop(operation, intent, target, ms)
-      const tip = this.#insertTip(intent, before.head, outcome)
-      const why = `messages of ${nameOf(target)}, files kept`
-      const head = this.#insertMixed(intent, before.head, outcome.state, history.node, why)
-      return this.#settle(operation, intent, { before, target, head, leftAt: tip.id, history, stopped: [], ms })
-    })
-  }
-
-  /** Moves head, messages, epoch and ledger, and closes the journal row: the second half of every rollback. */
-  #settle(
-    operation: string,
-    intent: RollbackIntent,
-    move: {
-      before: { head: string; epoch: number }
-      target: Point
-      head: Point
-      leftAt: string
-      history: RewoundHistory | null
-      stopped: ProcessInfo[]
-      ms: number
-    },
-  ): Settled {
-    const context = this.#context
-    const { store } = context
-    const { before, target, head, leftAt, history } = move
-    const lineBefore = currentLine(context.points, leftAt)
-    const epoch = before.epoch + 1
-    store.sessions.update(context.id, {
-      head: head.id,
-      epoch,
-      undo: leftAt,
-      // A rewind is a person's (or a rule's) decision: it lets a halted session go on.
-      ...(context.row.status === 'halted' ? { status: 'running' as const, haltedBy: null } : {}),
-    })
-    if (history) {
-      const revision = store.messages.setHead(context.id, MAIN, history.node)
-      context.raise({ type: 'messagesChanged', revision, count: history.messages.length })
-    }
-    const entry = store.ledger.append({
-      session: context.id,
-      eventType: 'rollback',
-      status: intent.undo ? 'undone' : 'rolled_back',
-      checkpoint: intent.ref,
-      point: target.id,
-      rawOutput: null,
-      notes: intent.only
-        ? `only ${intent.only}${intent.patchNotes ? `: ${intent.patchNotes}` : ''}`
-        : intent.patchNotes,
-      resolution: 'rollback',
-      decidedBy: intent.by,
-    })
-    context.raise({ type: 'ledgerAdded', entry })
-    for (const repair of history?.repairs ?? []) {
-      const row = store.ledger.append({
-        session: context.id,
-        eventType: 'repair',
-        status: repair.kind,
-        checkpoint: intent.ref,
-        point: target.id,
-        rawOutput: null,
-        notes: repair.note,
-        resolution: null,
-        decidedBy: 'rule',
-      })
-      context.raise({ type: 'ledgerAdded', entry: row })
-    }
-    store.journal.close(operation)
-    context.raise({ type: 'rewound', head: head.id, epoch, undo: leftAt, from: before.head, by: intent.by })
-    context.raiseSummary()
-
-    const points = context.points
-    const onLine = new Set(currentLine(points, head.id).map((point) => point.id))
-    const branch = branchesOf(points, head.id).find((one) => one.points.some((point) => point.id === leftAt))
-    return {
-      result: {
-        point: head,
-        status: 'rolled_back',
-        messages: history?.messages ?? context.messages,
-        repairs: history?.repairs ?? [],
-        leftAt,
-        pointsLeft: lineBefore
-          .filter((point) => point.kind === 'checkpoint' && !onLine.has(point.id))
-          .map((point) => point.id),
-        branch: branch?.letter ?? null,
-        stopped: move.stopped,
-        counts: null,
-        epoch,
-        ms: move.ms,
-      },
-    }
-  }
-
-  #recordNoop(operation: string, intent: RollbackIntent, target: Point, ms: number): Settled {
-    const context = this.#context
-    const entry = context.store.ledger.append({
-      session: context.id,
-      eventType: 'rollback',
-      status: 'skipped_noop',
-      checkpoint: intent.ref,
-      point: target.id,
-      rawOutput: null,
-      notes: 'nothing had changed since',
-      resolution: 'rollback',
-      decidedBy: intent.by,
-    })
-    context.store.journal.close(operation)
-    context.raise({ type: 'ledgerAdded', entry })
-    return {
-      result: {
-        point: target,
-        status: 'skipped_noop',
-        messages: context.messages,
-        repairs: [],
-        leftAt: null,
-        pointsLeft: [],
-        branch: null,
-        stopped: [],
-        counts: { added: 0, modified: 0, deleted: 0 },
-        epoch: context.row.epoch,
-        ms,
-      },
-    }
-  }
-
-  /** The conversation to go on with at `target`: as it was for an undo, else repaired and with the resume cue. */
-  #history(intent: RollbackIntent, target: Point): RewoundHistory {
-    const { store, id } = this.#context
-    const { node } = store.points.held(id, target.id)
-    const snapshot = store.messages.load(node)
-    if (intent.undo) return { snapshot: node, node, messages: snapshot, repairs: [] }
-    const { messages, repairs } = rewindHistory({ snapshot, label: nameOf(target), patchNotes: intent.patchNotes })
-    return { snapshot: node, node: store.messages.save(messages), messages, repairs }
-  }
-
-  #insertTip(intent: RollbackIntent, parent: string, outcome: CheckpointOutcome): Point {
-    const ref = intent.undo ? 'an undo' : `the rewind to ${intent.ref}`
-    return this.#insert({
-      id: intent.tipId,
-      kind: 'tip',
-      label: null,
-      parent,
-      takenBy: 'auto',
-      why: `left by ${ref}`,
-      tool: null,
-      at: intent.at,
-      running: intent.running,
-      ms: 0,
-      outcome,
-      node: intent.leftNode,
-    })
-  }
-
-  #insertMixed(intent: RollbackIntent, parent: string, state: FilesState, node: string | null, why: string): Point {
-    return this.#insert({
-      id: intent.mixedId,
-      kind: 'checkpoint',
-      label: null,
-      parent,
-      takenBy: 'auto',
-      why,
-      tool: null,
-      at: intent.at,
-      running: [],
-      ms: 0,
-      outcome: { state, changed: false, bytes: 0 },
-      node,
-    })
-  }
-
-  #insert(made: {
-    id: string
-    kind: 'checkpoint' | 'tip'
-    label: string | null
-    parent: string
-    takenBy: TakenBy
-    why: string | null
-    tool: string | null
-    at: number
-    running: string[]
-    ms: number
-    outcome: CheckpointOutcome
-    node: string | null
-  }): Point {
-    const context = this.#context
-    const parent = context.point(made.parent)
-    const point: Point = {
-      id: made.id,
-      session: context.id,
-      seq: context.points.length,
-      kind: made.kind,
-      label: made.label,
-      parent: parent.id,
-      at: new Date(made.at),
-      takenBy: made.takenBy,
-      why: made.why,
-      tool: made.tool,
-      messages: context.store.messages.count(made.node),
-      files: made.outcome.changed ? null : { added: 0, modified: 0, deleted: 0 },
-      running: made.running,
-      verdict: null,
-      coverage: { files: true, messages: true, processes: false },
-      ms: made.ms,
-      bytes: made.outcome.changed ? made.outcome.bytes : 0,
-    }
-    context.insertPoint(point, { state: made.outcome.state, node: made.node })
-    return point
-  }
-
   /** Counting files costs as much as changed; it follows the checkpoint instead of delaying it. */
   #countLater(sandbox: Sandbox, point: Point): void {
     if (point.files !== null || point.parent === null) return
@@ -516,13 +211,4 @@ export class Pair {
       // The count is a convenience: a session that was destroyed meanwhile has none, the point stands without.
       .catch(() => {})
   }
-}
-
-interface RewoundHistory {
-  /** Node of the history as the point holds it. */
-  snapshot: string | null
-  /** Node of the history to go on with. */
-  node: string | null
-  messages: Message[]
-  repairs: RollbackResult['repairs']
 }

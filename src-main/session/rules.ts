@@ -9,7 +9,6 @@ import {
   CommandError,
   type CommandLine,
   InvalidOptionError,
-  type LedgerEntry,
   type Message,
   type RollbackEvent,
   RollbackFailedError,
@@ -93,7 +92,7 @@ export class Rules {
       resolvePoint(rule.to, context.points, context.row.head)
     } catch (error) {
       if (!(error instanceof CheckpointNotFoundError)) throw error
-      this.#append({
+      this.#context.appendLedger({
         eventType: 'rollback',
         status: 'no_target',
         checkpoint: rule.to,
@@ -156,13 +155,13 @@ export class Rules {
       notes: result.notes ?? text,
     }
     if (result.status === 'pass') {
-      this.#append({ eventType: 'verification', ...row })
+      this.#context.appendLedger({ eventType: 'verification', ...row })
       this.#verdict(judged, result, text)
       return text
     }
     if (result.status === 'unknown') return this.#halt(command, result, text, row)
 
-    this.#append({ eventType: 'verification', ...row })
+    this.#context.appendLedger({ eventType: 'verification', ...row })
     const fail = (done: AutoRollback | null): VerificationFailedError =>
       new VerificationFailedError(text, {
         nextStep: done ? `Files and messages are back at ${done.to}; go on from there.` : null,
@@ -181,7 +180,13 @@ export class Rules {
 
   #halt(command: CommandLine, result: VerificationResult, text: string, row: { checkpoint: string | null }): never {
     const context = this.#context
-    this.#append({ eventType: 'escalation', ...row, status: 'unknown', resolution: 'stop', decidedBy: 'rule' })
+    this.#context.appendLedger({
+      eventType: 'escalation',
+      ...row,
+      status: 'unknown',
+      resolution: 'stop',
+      decidedBy: 'rule',
+    })
     const haltedBy = { verifierCommand: command, notes: text, attempts: result.attempts }
     context.transaction(() => {
       context.store.sessions.update(context.id, { status: 'halted', haltedBy })
@@ -236,21 +241,6 @@ export class Rules {
 
   #verdict(point: string | null, result: VerificationResult, text: string): void {
     if (point !== null) this.#context.updatePoint(point, { verdict: { status: result.status, text, at: new Date() } })
-  }
-
-  #append(row: Partial<LedgerEntry> & Pick<LedgerEntry, 'eventType' | 'status'>): void {
-    const context = this.#context
-    const entry = context.store.ledger.append({
-      session: context.id,
-      checkpoint: null,
-      point: null,
-      rawOutput: null,
-      notes: null,
-      resolution: null,
-      decidedBy: null,
-      ...row,
-    })
-    context.raise({ type: 'ledgerAdded', entry })
   }
 
   #store(rules: RuleSet): RuleSet {

@@ -29,7 +29,8 @@ import { Commands } from './commands.ts'
 import { MAIN, type SessionContext } from './context.ts'
 import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
-import { type Actor, Pair } from './pair.ts'
+import { Pair } from './pair.ts'
+import type { Actor } from './pair-records.ts'
 import { Rules } from './rules.ts'
 
 /** Files over this are not drawn as text unless asked for, bytes. */

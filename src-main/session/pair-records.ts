@@ -1,0 +1,328 @@
+/**
+ * The second half of every journalled operation: what the sandbox has done becomes points, head, messages, ledger and
+ * epoch, and the journal row is closed, in one transaction. It needs nothing but the intent and the outcome, so it runs
+ * the same right after the operation and at recovery.
+ */
+import {
+  branchesOf,
+  currentLine,
+  type Message,
+  type Point,
+  type ProcessInfo,
+  type RollbackResult,
+  type TakenBy,
+} from '../contract/index.ts'
+import { rewindHistory } from '../memory/index.ts'
+import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox/index.ts'
+import { MAIN, type SessionContext } from './context.ts'
+import { nameOf } from './moments.ts'
+
+/** Whose hand it was, as ledger and timeline name it. */
+export type Actor = 'you' | 'agent' | 'rule'
+
+/** What a checkpoint is about to do, as the journal keeps it. */
+export interface CheckpointIntent {
+  id: string
+  label: string | null
+  why: string | null
+  tool: string | null
+  takenBy: TakenBy
+  node: string | null
+  running: string[]
+  at: number
+}
+
+/** What a rollback is about to do, as the journal keeps it. */
+export interface RollbackIntent {
+  /** The point gone back to. */
+  target: string
+  /** What the rule or person called it. */
+  ref: string
+  only: 'files' | 'messages' | null
+  by: Actor
+  undo: boolean
+  /** Id for the tip that freezes what is left, and for the mixed point of `only`. */
+  tipId: string
+  mixedId: string
+  patchNotes: string | null
+  /** Node of the conversation as it was when the rollback began. */
+  leftNode: string | null
+  running: string[]
+  at: number
+}
+
+export class PairRecords {
+  readonly #context: SessionContext
+
+  constructor(context: SessionContext) {
+    this.#context = context
+  }
+
+  /** A checkpoint whose layers are frozen becomes a point. */
+  checkpoint(operation: string, intent: CheckpointIntent, outcome: CheckpointOutcome, ms: number): Point {
+    const context = this.#context
+    const { store } = context
+    return context.transaction(() => {
+      const { head } = context.row
+      const point = this.#insert({
+        id: intent.id,
+        kind: 'checkpoint',
+        label: intent.label,
+        parent: head,
+        takenBy: intent.takenBy,
+        why: intent.why,
+        tool: intent.tool,
+        at: intent.at,
+        running: intent.running,
+        ms,
+        outcome,
+        node: intent.node,
+      })
+      store.sessions.update(context.id, { head: point.id })
+      store.journal.close(operation)
+      context.raise({ type: 'headMoved', head: point.id })
+      context.raiseSummary()
+      return point
+    })
+  }
+
+  /** A rollback whose layers are swapped: tip, head, messages, ledger, epoch. */
+  rollback(operation: string, intent: RollbackIntent, outcome: RollbackOutcome, ms: number): RollbackResult {
+    const context = this.#context
+    const { store } = context
+    return context.transaction(() => {
+      const before = context.row
+      const target = context.point(intent.target)
+      const leftSomething = outcome.left.changed || intent.leftNode !== store.points.held(context.id, before.head).node
+      const history = intent.only === 'files' ? null : this.#history(intent, target)
+      const filesMove = outcome.left.changed || before.head !== target.id || outcome.stopped.length > 0
+      // The cue aside: a history that only lacks it, or has it already, does not move.
+      const messagesMove = history !== null && history.node !== intent.leftNode && history.snapshot !== intent.leftNode
+      if (!filesMove && !messagesMove) return this.#recordNoop(operation, intent, target, ms)
+
+      const leftAt = leftSomething ? this.#insertTip(intent, before.head, outcome.left).id : before.head
+      let head = target
+      if (intent.only === 'files') {
+        const held = store.points.held(context.id, target.id)
+        head = this.#insertMixed(
+          intent,
+          target.id,
+          held.state,
+          intent.leftNode,
+          `files of ${nameOf(target)}, messages kept`,
+        )
+      }
+      return this.#settle(operation, intent, { before, target, head, leftAt, history, stopped: outcome.stopped, ms })
+    })
+  }
+
+  /** A rollback of the messages alone: the files were frozen and stay. */
+  messagesOnly(operation: string, intent: RollbackIntent, outcome: CheckpointOutcome, ms: number): RollbackResult {
+    const context = this.#context
+    return context.transaction(() => {
+      const before = context.row
+      const target = context.point(intent.target)
+      const history = this.#history(intent, target)
+      if (history.node === intent.leftNode || history.snapshot === intent.leftNode)
+        return this.#recordNoop(operation, intent, target, ms)
+      const tip = this.#insertTip(intent, before.head, outcome)
+      const why = `messages of ${nameOf(target)}, files kept`
+      const head = this.#insertMixed(intent, before.head, outcome.state, history.node, why)
+      return this.#settle(operation, intent, { before, target, head, leftAt: tip.id, history, stopped: [], ms })
+    })
+  }
+
+  /** Moves head, messages, epoch and ledger, and closes the journal row: the second half of every rollback. */
+  #settle(
+    operation: string,
+    intent: RollbackIntent,
+    move: {
+      before: { head: string; epoch: number }
+      target: Point
+      head: Point
+      leftAt: string
+      history: RewoundHistory | null
+      stopped: ProcessInfo[]
+      ms: number
+    },
+  ): RollbackResult {
+    const context = this.#context
+    const { store } = context
+    const { before, target, head, leftAt, history } = move
+    const lineBefore = currentLine(context.points, leftAt)
+    const epoch = before.epoch + 1
+    store.sessions.update(context.id, {
+      head: head.id,
+      epoch,
+      undo: leftAt,
+      // A rewind is a person's (or a rule's) decision: it lets a halted session go on.
+      ...(context.row.status === 'halted' ? { status: 'running' as const, haltedBy: null } : {}),
+    })
+    if (history) {
+      const revision = store.messages.setHead(context.id, MAIN, history.node)
+      context.raise({ type: 'messagesChanged', revision, count: history.messages.length })
+    }
+    context.appendLedger({
+      eventType: 'rollback',
+      status: intent.undo ? 'undone' : 'rolled_back',
+      checkpoint: intent.ref,
+      point: target.id,
+      notes: intent.only
+        ? `only ${intent.only}${intent.patchNotes ? `: ${intent.patchNotes}` : ''}`
+        : intent.patchNotes,
+      resolution: 'rollback',
+      decidedBy: intent.by,
+    })
+    for (const repair of history?.repairs ?? [])
+      context.appendLedger({
+        eventType: 'repair',
+        status: repair.kind,
+        checkpoint: intent.ref,
+        point: target.id,
+        notes: repair.note,
+        decidedBy: 'rule',
+      })
+    store.journal.close(operation)
+    context.raise({ type: 'rewound', head: head.id, epoch, undo: leftAt, from: before.head, by: intent.by })
+    context.raiseSummary()
+
+    const points = context.points
+    const onLine = new Set(currentLine(points, head.id).map((point) => point.id))
+    const branch = branchesOf(points, head.id).find((one) => one.points.some((point) => point.id === leftAt))
+    return {
+      point: head,
+      status: 'rolled_back',
+      messages: history?.messages ?? context.messages,
+      repairs: history?.repairs ?? [],
+      leftAt,
+      pointsLeft: lineBefore
+        .filter((point) => point.kind === 'checkpoint' && !onLine.has(point.id))
+        .map((point) => point.id),
+      branch: branch?.letter ?? null,
+      stopped: move.stopped,
+      counts: null,
+      epoch,
+      ms: move.ms,
+    }
+  }
+
+  #recordNoop(operation: string, intent: RollbackIntent, target: Point, ms: number): RollbackResult {
+    const context = this.#context
+    context.appendLedger({
+      eventType: 'rollback',
+      status: 'skipped_noop',
+      checkpoint: intent.ref,
+      point: target.id,
+      notes: 'nothing had changed since',
+      resolution: 'rollback',
+      decidedBy: intent.by,
+    })
+    context.store.journal.close(operation)
+    return {
+      point: target,
+      status: 'skipped_noop',
+      messages: context.messages,
+      repairs: [],
+      leftAt: null,
+      pointsLeft: [],
+      branch: null,
+      stopped: [],
+      counts: { added: 0, modified: 0, deleted: 0 },
+      epoch: context.row.epoch,
+      ms,
+    }
+  }
+
+  /** The conversation to go on with at `target`: as it was for an undo, else repaired and with the resume cue. */
+  #history(intent: RollbackIntent, target: Point): RewoundHistory {
+    const { store, id } = this.#context
+    const { node } = store.points.held(id, target.id)
+    const snapshot = store.messages.load(node)
+    if (intent.undo) return { snapshot: node, node, messages: snapshot, repairs: [] }
+    const { messages, repairs } = rewindHistory({ snapshot, label: nameOf(target), patchNotes: intent.patchNotes })
+    return { snapshot: node, node: store.messages.save(messages), messages, repairs }
+  }
+
+  #insertTip(intent: RollbackIntent, parent: string, outcome: CheckpointOutcome): Point {
+    const ref = intent.undo ? 'an undo' : `the rewind to ${intent.ref}`
+    return this.#insert({
+      id: intent.tipId,
+      kind: 'tip',
+      label: null,
+      parent,
+      takenBy: 'auto',
+      why: `left by ${ref}`,
+      tool: null,
+      at: intent.at,
+      running: intent.running,
+      ms: 0,
+      outcome,
+      node: intent.leftNode,
+    })
+  }
+
+  #insertMixed(intent: RollbackIntent, parent: string, state: FilesState, node: string | null, why: string): Point {
+    return this.#insert({
+      id: intent.mixedId,
+      kind: 'checkpoint',
+      label: null,
+      parent,
+      takenBy: intent.by === 'rule' ? 'auto' : intent.by,
+      why,
+      tool: null,
+      at: intent.at,
+      running: [],
+      ms: 0,
+      outcome: { state, changed: false, bytes: 0 },
+      node,
+    })
+  }
+
+  #insert(made: {
+    id: string
+    kind: 'checkpoint' | 'tip'
+    label: string | null
+    parent: string
+    takenBy: TakenBy
+    why: string | null
+    tool: string | null
+    at: number
+    running: string[]
+    ms: number
+    outcome: CheckpointOutcome
+    node: string | null
+  }): Point {
+    const context = this.#context
+    const parent = context.point(made.parent)
+    const point: Point = {
+      id: made.id,
+      session: context.id,
+      seq: context.points.length,
+      kind: made.kind,
+      label: made.label,
+      parent: parent.id,
+      at: new Date(made.at),
+      takenBy: made.takenBy,
+      why: made.why,
+      tool: made.tool,
+      messages: context.store.messages.count(made.node),
+      files: made.outcome.changed ? null : { added: 0, modified: 0, deleted: 0 },
+      running: made.running,
+      verdict: null,
+      coverage: { files: true, messages: true, processes: false },
+      ms: made.ms,
+      bytes: made.outcome.changed ? made.outcome.bytes : 0,
+    }
+    context.insertPoint(point, { state: made.outcome.state, node: made.node })
+    return point
+  }
+}
+
+interface RewoundHistory {
+  /** Node of the history as the point holds it. */
+  snapshot: string | null
+  /** Node of the history to go on with. */
+  node: string | null
+  messages: Message[]
+  repairs: RollbackResult['repairs']
+}
