@@ -1,2 +1,3 @@
 /** For those who use a host: a connection to it, started where none runs. Loads no part of the host itself. */
 export { type ConnectOptions, connectHost, type HostClient, type Rpc } from './connect.ts'
+export { reachHost } from './reach.ts'

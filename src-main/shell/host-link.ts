@@ -1,0 +1,70 @@
+/**
+ * The app's line to the host. Where nobody at work owns the data folder the app is the host itself; otherwise it is a
+ * client of the owner, and passes the window's messages on as they are (both lines speak the same frames).
+ */
+import { RPCHandler } from '@orpc/server/message-port'
+import type { MessagePortMain } from 'electron'
+import type WebSocket from 'ws'
+import { HostBusyError, HostRunningError } from '../contract/index.ts'
+import { reachHost } from '../serve/client/index.ts'
+import { type Connection, rendererFolder, startHost, version } from '../serve/index.ts'
+
+export interface HostLink {
+  /** Serves the contract on a window's port. */
+  serve(port: MessagePortMain): void
+  /** Resolves when what is behind the ports is gone; never while the app itself is the host. */
+  readonly lost: Promise<void>
+  /** Sandboxes go on without us. */
+  close(): Promise<void>
+}
+
+/**
+ * Becomes the host of the data folder, or a client of the one that is at work.
+ * @throws what startHost throws about the data folder itself
+ */
+export async function openHostLink(home: string): Promise<HostLink> {
+  try {
+    const options = { home, kind: 'app', version, renderer: rendererFolder } as const
+    const host = await startHost(options, { takeOver: true })
+    const handler = new RPCHandler<Connection>(host.router)
+    return {
+      serve(port) {
+        // A port is a queue in memory between two processes of ours: there is nothing to wait for.
+        handler.upgrade(port, { context: { drained: () => Promise.resolve() } })
+        port.start()
+      },
+      lost: new Promise(() => {}),
+      close: () => host.close(),
+    }
+  } catch (error) {
+    if (!(error instanceof HostBusyError || error instanceof HostRunningError)) throw error
+  }
+  return clientOf(home)
+}
+
+async function clientOf(home: string): Promise<HostLink> {
+  const { promise: lost, resolve } = Promise.withResolvers<void>()
+  // This line carries nothing; it tells when the owner goes.
+  const watch = await reachHost({ home, start: false, again: true })
+  watch.once('close', () => resolve())
+  return {
+    serve(port) {
+      void reachHost({ home, start: false, again: false }).then(
+        (socket) => join(port, socket),
+        () => port.close(),
+      )
+    },
+    lost,
+    close: async () => watch.close(),
+  }
+}
+
+/** Ties a window's port to a connection of its own; each ends with the other. */
+function join(port: MessagePortMain, socket: WebSocket): void {
+  port.on('message', ({ data }) => socket.send(data as string | Uint8Array))
+  port.on('close', () => socket.close())
+  socket.on('message', (data: Buffer, isBinary) => port.postMessage(isBinary ? new Uint8Array(data) : data.toString()))
+  socket.on('error', () => socket.terminate())
+  socket.on('close', () => port.close())
+  port.start()
+}

@@ -1,0 +1,122 @@
+/**
+ * Electron's entry: one instance per data folder, one window, and the host behind it. Quitting lets go of the
+ * sandboxes, which go on; the next start finds them again.
+ */
+import { join } from 'node:path'
+import {
+  app,
+  BrowserWindow,
+  dialog,
+  type IpcMainEvent,
+  type IpcMainInvokeEvent,
+  ipcMain,
+  Menu,
+  session,
+} from 'electron'
+import { RewindError } from '../contract/index.ts'
+import { dataFolder, ensureHome, rendererFolder } from '../serve/index.ts'
+import { PICK_FOLDER, RPC_PORT } from './channels.ts'
+import { guardAllPages, guardSession } from './guards.ts'
+import { type HostLink, openHostLink } from './host-link.ts'
+import { buildMenu } from './menu.ts'
+import { createPageCheck } from './our-page.ts'
+import { bringToFront, openMainWindow, preloadFile } from './window.ts'
+
+const devServer = app.isPackaged ? undefined : process.env.ELECTRON_RENDERER_URL
+const entry = devServer ? { url: devServer } : { file: join(rendererFolder, 'index.html') }
+const isOurPage = createPageCheck(entry)
+
+try {
+  const home = ensureHome(dataFolder())
+  app.setName('Rewind')
+  // Also what makes one instance: two data folders are two apps.
+  app.setPath('userData', join(home, 'shell'))
+  app.enableSandbox()
+  if (app.requestSingleInstanceLock()) void run(home).catch(giveUp)
+  else app.quit()
+} catch (error) {
+  giveUp(error)
+}
+
+async function run(home: string): Promise<void> {
+  let link: Promise<HostLink> | undefined
+  const openWindow = () =>
+    openMainWindow({
+      entry,
+      preload: preloadFile,
+      icon: join(import.meta.dirname, '../../resources/icons/icon.png'),
+      placementFile: join(home, 'window.json'),
+    })
+
+  app.on('second-instance', () => {
+    const [window] = BrowserWindow.getAllWindows()
+    if (window) bringToFront(window)
+    else openWindow()
+  })
+  app.on('window-all-closed', () => {
+    if (process.platform !== 'darwin') app.quit()
+  })
+  app.on('will-quit', (event) => {
+    if (!link) return
+    event.preventDefault()
+    const closing = link.then((open) => open.close())
+    link = undefined
+    void closing.catch(console.error).finally(() => app.quit())
+  })
+  guardAllPages(app, isOurPage)
+
+  await app.whenReady()
+  guardSession(session.defaultSession, devServer === undefined)
+  Menu.setApplicationMenu(buildMenu(process.platform))
+
+  const connect = async (): Promise<HostLink> => {
+    const opened = await openHostLink(home)
+    // The owner is gone: take its place, and let the window begin again on the new line.
+    void opened.lost.then(() => {
+      if (!link) return
+      link = connect()
+      link.then(reloadWindows, giveUp)
+    })
+    return opened
+  }
+  link = connect()
+  ipcMain.on(RPC_PORT, (event) => {
+    const [port] = event.ports
+    if (!port || !isTrusted(event)) return
+    void link?.then((open) => open.serve(port))
+  })
+  ipcMain.handle(PICK_FOLDER, async (event) => {
+    if (!isTrusted(event)) throw new Error('Only the window itself may ask for a folder.')
+    return pickFolder(BrowserWindow.fromWebContents(event.sender))
+  })
+
+  await link
+  openWindow()
+  app.on('activate', () => {
+    if (BrowserWindow.getAllWindows().length === 0) openWindow()
+  })
+}
+
+function reloadWindows(): void {
+  for (const window of BrowserWindow.getAllWindows()) window.webContents.reload()
+}
+
+/** Only the top frame of our own page is listened to. */
+function isTrusted({ sender, senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
+  return senderFrame !== null && senderFrame === sender.mainFrame && isOurPage(senderFrame.url)
+}
+
+async function pickFolder(window: BrowserWindow | null): Promise<string | null> {
+  const options = { title: 'Choose a workspace', properties: ['openDirectory' as const, 'createDirectory' as const] }
+  const { filePaths } = await (window ? dialog.showOpenDialog(window, options) : dialog.showOpenDialog(options))
+  return filePaths[0] ?? null
+}
+
+/** Without a host there is nothing to show: say why, and what can be done, in the platform's own dialog. */
+function giveUp(error: unknown): void {
+  const known = error instanceof RewindError
+  if (!known) console.error(error)
+  const lines = [error instanceof Error ? error.message : String(error), known ? error.nextStep : null]
+  dialog.showErrorBox('Rewind cannot start', lines.filter(Boolean).join('\n\n'))
+  app.exit(known ? error.exitCode : 70)
+}
