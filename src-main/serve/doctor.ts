@@ -1,15 +1,18 @@
 /** What the host's machine offers, apart from the engines' own part: one line each, with the remedy where it is missing. */
-import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, statfsSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import type { Check } from '../contract/index.ts'
+import type { Facts } from './launch/choose.ts'
+import { lookAtMachine } from './launch/facts.ts'
 import { packageRoot } from './package-root.ts'
 
 const LOW_DISK_BYTES = 2 * 1024 ** 3
 
 /** Looks at everything there is to look at; takes no longer than a second and changes nothing. */
 export async function examine(home: string): Promise<Check[]> {
-  return [node(), browser(), electron(), await docker(), busybox(), dataFolderCheck(home)]
+  const facts = lookAtMachine(join(packageRoot, 'node_modules/electron'))
+  return [node(), browser(facts), electron(facts), await docker(), busybox(), dataFolderCheck(home)]
 }
 
 const check = (name: string, detail: string | null, missing: string, remedy: string): Check =>
@@ -20,43 +23,22 @@ function node(): Check {
   return check('node', modern ? process.version : null, `${process.version} is too old.`, 'Install Node 24 or newer.')
 }
 
-const browsers = [
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable',
-  'microsoft-edge',
-  'brave-browser',
-]
-
-function browser(): Check {
-  const found = process.env.REWIND_BROWSER || browsers.map(onPath).find((path) => path !== null) || macBrowser()
+function browser({ browser }: Facts): Check {
   return check(
     'browser',
-    found ?? null,
+    browser,
     'No Chromium or Chrome was found.',
     'Install Chromium (Debian: apt install chromium) to have the window without Electron.',
   )
 }
 
-const macBrowser = (): string | undefined =>
-  ['/Applications/Google Chrome.app', '/Applications/Chromium.app'].find((path) => canRead(path))
-
 /** Looked for as a file: requiring electron outside of it would begin a download. */
-function electron(): Check {
-  const folder = join(packageRoot, 'node_modules/electron')
-  const binary = (() => {
-    try {
-      return join(folder, 'dist', readFileSync(join(folder, 'path.txt'), 'utf8').trim())
-    } catch {
-      return join(folder, 'dist/electron')
-    }
-  })()
+function electron({ electron }: Facts): Check {
   return check(
     'electron',
-    canRead(binary) ? binary : null,
+    electron,
     'Its program is not here.',
-    'npm start fetches it where it can; without it the window opens in a browser.',
+    '`npm start` fetches it where it can; without it the window opens in a browser.',
   )
 }
 
@@ -123,15 +105,6 @@ function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
-
-function canRead(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK)
-    return true
   } catch {
     return false
   }

@@ -1,0 +1,82 @@
+/** What every command has at hand: the global options, the output, a host to ask, and the session that is meant. */
+import { realpathSync } from 'node:fs'
+import { sep } from 'node:path'
+import { InvalidOptionError } from '../contract/errors.ts'
+import type { SessionStatus, SessionSummary } from '../contract/index.ts'
+import { connectHost, type HostClient, type Rpc, version } from '../serve/client/index.ts'
+import { dataFolder } from '../serve/home.ts'
+import type { Output } from './output.ts'
+
+export const DEFAULT_SESSION = 'rewind_sandbox'
+
+const gone: ReadonlySet<SessionStatus> = new Set(['ended', 'destroyed'])
+
+export class Cli {
+  readonly out: Output
+  readonly #chosen: string | undefined
+  #client: HostClient | undefined
+  /** Set by commands whose answer is an exit code and not an error. */
+  exitCode = 0
+
+  /** @param chosen the session named on the command line */
+  constructor(out: Output, chosen: string | undefined) {
+    this.out = out
+    this.#chosen = chosen || process.env.REWIND_SESSION || undefined
+  }
+
+  /** The host's procedures; a headless host is started where none runs. */
+  async rpc(): Promise<Rpc> {
+    this.#client ??= await connectHost({ home: dataFolder(), start: true, version })
+    return this.#client.rpc
+  }
+
+  /** The name that a new session is to have. */
+  get newName(): string {
+    return this.#chosen ?? DEFAULT_SESSION
+  }
+
+  /**
+   * The session that is meant: the one named, else the only live one of the current folder's workspace, else the
+   * default name.
+   * @throws InvalidOptionError that lists them when the folder has several
+   */
+  async session(): Promise<string> {
+    if (this.#chosen !== undefined) return this.#chosen
+    const here = candidates(await (await this.rpc()).sessions.list(), currentFolder())
+    if (here.length > 1)
+      throw new InvalidOptionError(
+        `Several sessions are live here: ${here.map((session) => session.name).join(', ')}.`,
+        { nextStep: 'Say which one with --session NAME.', data: { sessions: here.map((session) => session.name) } },
+      )
+    return here[0]?.id ?? DEFAULT_SESSION
+  }
+
+  /** The host and the session together: what nearly every command begins with. */
+  async begin(): Promise<{ rpc: Rpc; session: string }> {
+    const session = await this.session()
+    return { rpc: await this.rpc(), session }
+  }
+
+  close(): void {
+    this.#client?.close()
+  }
+}
+
+/** Live sessions whose workspace holds the folder; of workspaces within each other the innermost counts. */
+export function candidates(sessions: readonly SessionSummary[], folder: string): SessionSummary[] {
+  const around = sessions.filter(
+    ({ status, workspace }) =>
+      !gone.has(status) && (folder === workspace || folder.startsWith(workspace === sep ? sep : workspace + sep)),
+  )
+  const innermost = Math.max(...around.map(({ workspace }) => workspace.length))
+  return around.filter(({ workspace }) => workspace.length === innermost)
+}
+
+function currentFolder(): string {
+  try {
+    return realpathSync(process.cwd())
+  } catch {
+    // It was removed under us: no session is chosen by it.
+    return ''
+  }
+}

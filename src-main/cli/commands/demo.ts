@@ -1,0 +1,154 @@
+/** `rewind demo`: the demo's story, told in the terminal while it happens. */
+import { InternalError } from '../../contract/errors.ts'
+import type { Message, Point, SessionEvent, SessionSummary } from '../../contract/index.ts'
+import type { Rpc } from '../../serve/client/index.ts'
+import type { Cli } from '../cli.ts'
+import type { Define } from '../command.ts'
+import { letterOf } from '../letters.ts'
+import { visible } from '../output.ts'
+import { ledgerTable } from './ledger.ts'
+import { describeMessage } from './messages.ts'
+
+export const defineDemo: Define = (program, action) => {
+  program
+    .command('demo')
+    .description("watch an agent's bad day being undone, on a scratch copy of a small project")
+    .action(
+      action(async (cli) => {
+        const rpc = await cli.rpc()
+        const stop = new AbortController()
+        // Asked for before the demo begins, so that its first event is not missed.
+        const events = await rpc.events({ since: null }, { signal: stop.signal })
+        const demo = await rpc.sessions.demo()
+        const teller = new Teller(cli, rpc, demo)
+        try {
+          for await (const event of events) if (event.session === demo.id && (await teller.tell(event))) break
+        } finally {
+          stop.abort()
+        }
+        await teller.conclude()
+      }),
+    )
+}
+
+/** Follows one demo and tells what it sees; it knows nothing of the plot but what the events say. */
+class Teller {
+  readonly #cli: Cli
+  readonly #rpc: Rpc
+  readonly #demo: SessionSummary
+  /** The history as it was last seen, to show what a rollback made of it. */
+  #history: Message[] = []
+
+  constructor(cli: Cli, rpc: Rpc, demo: SessionSummary) {
+    this.#cli = cli
+    this.#rpc = rpc
+    this.#demo = demo
+    this.#cli.out.line(`Session ${demo.name} in ${visible(demo.workspace)} (${demo.engine}: ${demo.engineDetail})`)
+  }
+
+  /** @returns true once the story is over */
+  async tell(event: SessionEvent): Promise<boolean> {
+    switch (event.type) {
+      case 'demoStep':
+        this.#line(`\n${event.step}/${event.of}  ${visible(event.text)}`)
+        return event.step === event.of
+      case 'pointAdded':
+        if (event.point.kind === 'checkpoint') this.#line(`     ● checkpoint ${describePoint(event.point)}`)
+        return false
+      case 'messagesChanged':
+        return false
+      case 'verifierAttempt':
+        if (event.verdict) this.#verdict(event.verdict)
+        return false
+      case 'ledgerAdded':
+        if (event.entry.eventType === 'verification' && event.entry.status === 'fail') await this.#showDamage()
+        return false
+      case 'rewound':
+        await this.#showRewound(event.head)
+        return false
+      default:
+        return false
+    }
+  }
+
+  /** The record, and what to try next. */
+  async conclude(): Promise<void> {
+    const session = this.#demo.id
+    const [entries, timeline, { messages }] = await Promise.all([
+      this.#rpc.ledger.list({ session }),
+      this.#rpc.timeline.get({ session }),
+      this.#rpc.messages.get({ session }),
+    ])
+    this.#line(`\nThe ledger, which no rollback touches:\n${ledgerTable(entries)}`)
+    const name = this.#demo.name
+    this.#line(
+      `\nTry next:\n  rewind checkpoint ls --all --branches --session ${name}\n  rewind undo --session ${name}          # the broken file comes back\n  rewind rewind --to stable --session ${name}\n  rewind open                            # the same session in the window\n  rewind destroy --session ${name}`,
+    )
+    const rolledBack = entries.some(({ eventType, status }) => eventType === 'rollback' && status !== 'skipped_noop')
+    const data = {
+      session: name,
+      id: session,
+      workspace: this.#demo.workspace,
+      head: timeline.head,
+      rolledBack,
+      entries,
+      messages,
+    }
+    if (!rolledBack)
+      throw new InternalError('The demo ended without the rollback that it is about.', { data: { session } })
+    this.#cli.out.result(data, '')
+  }
+
+  #line(text: string): void {
+    this.#cli.out.line(text)
+  }
+
+  #verdict({ status, text }: { status: string; text: string }): void {
+    this.#line(
+      `     verifier: ${status.toUpperCase()}  ${visible(text, { lines: true }).replaceAll('\n', '\n       ')}`,
+    )
+  }
+
+  /** The broken write against the last named checkpoint, and the conversation that led to it. */
+  async #showDamage(): Promise<void> {
+    const session = this.#demo.id
+    const { points, head } = await this.#rpc.timeline.get({ session })
+    const stable = points.findLast(
+      ({ kind, label, takenBy }) => kind === 'checkpoint' && label !== null && takenBy !== 'auto',
+    )
+    const from = stable?.id ?? head
+    const { changes } = await this.#rpc.files.changes({ session, from })
+    const { formatPatch, structuredPatch } = await import('diff')
+    for (const { path, rawPath, status } of changes) {
+      this.#line(`     ${letterOf(status)} ${visible(path)}`)
+      const pair = await this.#rpc.files.pair({ session, path, rawPath, from })
+      if (pair.kind !== 'text') continue
+      const patch = formatPatch(
+        structuredPatch(path, path, pair.before ?? '', pair.after ?? '', '', '', { context: 1 }),
+      )
+      const body = patch.split('\n').filter((line) => !/^(=|---|\+\+\+)/.test(line))
+      this.#line(visible(body.join('\n'), { lines: true }).trimEnd().replaceAll(/^/gm, '       '))
+    }
+    this.#history = (await this.#rpc.messages.get({ session })).messages
+    this.#showMessages('the conversation before', this.#history, null)
+  }
+
+  async #showRewound(head: string): Promise<void> {
+    const { messages, cue } = await this.#rpc.messages.get({ session: this.#demo.id })
+    this.#line(`     ↩ back at ${head}`)
+    this.#showMessages('the conversation after', messages, cue)
+  }
+
+  #showMessages(title: string, messages: readonly Message[], cue: number | null): void {
+    this.#line(`     ${title}:`)
+    for (const [at, message] of messages.entries())
+      this.#line(`       ${at === cue ? '*' : ' '} ${shorten(describeMessage(message))}`)
+  }
+}
+
+const describePoint = ({ id, label, takenBy, why, tool }: Point): string =>
+  [label === null || label === id ? id : `${id} (${visible(label)})`, takenBy, visible(why ?? tool ?? '')]
+    .filter((part) => part !== '')
+    .join(', ')
+
+const shorten = (text: string): string => (text.length <= 140 ? text : `${text.slice(0, 139)}…`)

@@ -1,0 +1,25 @@
+/** `rewind destroy`: the sandbox and its layers gone, the record kept. */
+
+import type { Define } from '../command.ts'
+import { count, visible } from '../output.ts'
+import { canAsk, confirm } from '../prompt.ts'
+
+export const defineDestroy: Define = (program, action) => {
+  program
+    .command('destroy')
+    .description('remove the sandbox with its layers; timeline, messages and ledger stay')
+    .option('-y, --yes', 'do not ask')
+    .action(
+      action<{ yes?: boolean }>(async (cli, _operands, { yes }) => {
+        const { rpc, session } = await cli.begin()
+        if (!yes && !cli.out.json && canAsk()) {
+          const { counts } = await rpc.files.changes({ session, from: 'base', to: 'now' })
+          const changed = counts.added + counts.modified + counts.deleted
+          if (changed > 0)
+            await confirm(`${count(changed, 'changed file')} of ${visible(session)} will be gone for good. Destroy it?`)
+        }
+        const gone = await rpc.sessions.destroy({ session })
+        cli.out.result({ session: gone.name, id: gone.id, status: gone.status }, `Destroyed ${visible(gone.name)}`)
+      }),
+    )
+}

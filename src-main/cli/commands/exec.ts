@@ -1,0 +1,189 @@
+/** `rewind exec`: a command in the sandbox, its output live, its end told. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CancelledError, CommandError, CommandTimeoutError, InvalidOptionError } from '../../contract/errors.ts'
+import type { CommandLine, CommandRecord, CommandResult } from '../../contract/index.ts'
+import type { Rpc } from '../../serve/client/index.ts'
+import type { Cli } from '../cli.ts'
+import { type Define, FailureWithData } from '../command.ts'
+import { seconds } from '../numbers.ts'
+import { visible } from '../output.ts'
+import { readStdin } from '../prompt.ts'
+
+interface Options {
+  cwd?: string
+  env: Record<string, string>
+  stdin?: boolean
+  timeout?: number
+  propagate?: boolean
+  asTool?: boolean
+}
+
+interface Running {
+  session: string
+  id: string
+}
+
+export const defineExec: Define = (program, action) => {
+  program
+    .command('exec')
+    .description('run a command in the sandbox')
+    .argument('<command...>', 'a line for sh, or -- PROGRAM ARGUMENT... without a shell')
+    .option('--cwd <folder>', 'where it runs; the workspace by default')
+    .option('--env <name=value>', 'a variable for it; may be given again', addVariable, {})
+    .option('--stdin', 'give it our stdin')
+    .option('--timeout <seconds>', 'end it and all its children after so long', seconds)
+    .option('--propagate', "exit with the command's own code")
+    .option('--as-tool', 'count as a tool call: the automatic rules act')
+    .action(
+      action<Options>(async (cli, operands, options) => {
+        const command = commandLine(operands, process.argv)
+        const { rpc, session } = await cli.begin()
+        const running = { session, id: randomUUID() }
+        await rpc.commands.start({
+          ...running,
+          command,
+          cwd: options.cwd ?? null,
+          env: options.env,
+          stdin: options.stdin ? (await readStdin()).toString('base64') : null,
+          timeoutMs: options.timeout === undefined ? null : options.timeout * 1000,
+          asTool: options.asTool ?? false,
+          tool: options.asTool ? 'exec' : null,
+        })
+        stopOnInterrupt(rpc, running)
+        const waited = rpc.commands.wait(running)
+        const result = cli.out.json ? await whole(rpc, running, await waited) : await shown(rpc, running, waited)
+        await conclude(cli, rpc, running, result, options.propagate ?? false)
+      }),
+    )
+}
+
+/**
+ * What is to run: after `--` a program with its arguments, else a line for the shell.
+ * @param argv the process's own arguments: `--` is no longer in the operands
+ */
+export function commandLine(operands: readonly string[], argv: readonly string[]): CommandLine {
+  const dashes = argv.indexOf('--')
+  if (dashes < 0) return operands.join(' ')
+  if (argv.length - dashes - 1 === operands.length) return [...operands]
+  throw new InvalidOptionError('Give a command line before -- or a program after it, not both.', {
+    nextStep: 'For example: rewind exec "npm test", or rewind exec -- npm test',
+  })
+}
+
+function addVariable(given: string, known: Record<string, string>): Record<string, string> {
+  const at = given.indexOf('=')
+  if (at > 0) return { ...known, [given.slice(0, at)]: given.slice(at + 1) }
+  throw new InvalidOptionError(`--env takes NAME=VALUE, not '${visible(given)}'.`)
+}
+
+/** Ctrl-C stops the command in the sandbox; pressed again it leaves at once. */
+function stopOnInterrupt(rpc: Rpc, running: Running): void {
+  process.once('SIGINT', () => {
+    process.once('SIGINT', () => process.exit(130))
+    // Its end comes by the call that waits for it; where the stop itself fails, that call says why.
+    rpc.commands.stop(running).catch(() => {})
+  })
+}
+
+/** Copies output as it comes until the command has ended and all of it was copied. */
+async function shown(rpc: Rpc, running: Running, waited: Promise<CommandResult>): Promise<CommandResult> {
+  const ended = new AbortController()
+  const over = waited.finally(() => ended.abort())
+  // The error is thrown by the last line; here it must not count as unhandled while the copying goes on.
+  over.catch(() => {})
+  await Promise.all([
+    copy(rpc, running, 'stdout', process.stdout, ended.signal),
+    copy(rpc, running, 'stderr', process.stderr, ended.signal),
+  ])
+  return over
+}
+
+async function copy(
+  rpc: Rpc,
+  running: Running,
+  stream: 'stdout' | 'stderr',
+  to: NodeJS.WritableStream,
+  over: AbortSignal,
+): Promise<void> {
+  let offset = 0
+  for (let pauseMs = 10; ; ) {
+    // Asked before the bytes are: what came before the end is then among them.
+    const last = over.aborted
+    const part = await rpc.commands.output({ ...running, stream, offset })
+    offset = part.next
+    const bytes = Buffer.from(part.bytes, 'base64')
+    if (bytes.length > 0) {
+      pauseMs = 10
+      if (!to.write(bytes)) await new Promise((resolve) => to.once('drain', resolve))
+    } else if (part.ended || last) return
+    else {
+      await sleep(pauseMs, undefined, { signal: over }).catch(() => {})
+      pauseMs = Math.min(pauseMs * 1.5, 150)
+    }
+  }
+}
+
+/** The result with all of its output, where the answer held only the end of it. */
+async function whole(rpc: Rpc, running: Running, result: CommandResult): Promise<CommandResult> {
+  if (!result.truncated) return result
+  const all = async (stream: 'stdout' | 'stderr') => {
+    const parts: Buffer[] = []
+    for (let offset = 0; ; ) {
+      const part = await rpc.commands.output({ ...running, stream, offset, limit: 1 << 20 })
+      parts.push(Buffer.from(part.bytes, 'base64'))
+      if (part.ended || part.next === offset) return Buffer.concat(parts).toString('utf8')
+      offset = part.next
+    }
+  }
+  return { ...result, stdout: await all('stdout'), stderr: await all('stderr'), truncated: false }
+}
+
+async function conclude(
+  cli: Cli,
+  rpc: Rpc,
+  running: Running,
+  result: CommandResult,
+  propagate: boolean,
+): Promise<void> {
+  const { id, stdout, stderr, code, signal, durationMs, autoRollback } = result
+  const data = { id, stdout, stderr, code, signal, durationMs, ...(autoRollback ? { autoRollback } : {}) }
+  if (code === 0) return cli.out.result(data, '')
+  const record = (await rpc.commands.list({ session: running.session })).find((one) => one.id === id)
+  const error = failureOf(result, record)
+  throw new FailureWithData(error, data, propagate ? ownCode(result) : error.exitCode)
+}
+
+function failureOf({ code, signal, durationMs, autoRollback }: CommandResult, record: CommandRecord | undefined) {
+  const back = autoRollback ? `Rolled back to ${autoRollback.checkpoint}; file changes since are gone.` : null
+  const nextStep = [record?.note, back].filter((text) => text).join(' ') || null
+  const after = `after ${(durationMs / 1000).toFixed(1)} s`
+  switch (record?.status) {
+    case 'timed-out':
+      return new CommandTimeoutError(`The command ran into its time limit and was ended ${after}.`, { nextStep })
+    case 'cancelled':
+      return new CancelledError(`The command was stopped ${after}.`, { nextStep })
+    case 'lost':
+      return new CommandError('The command ended unseen: its sandbox was stopped under it.', { nextStep })
+    default:
+      return new CommandError(
+        signal === null ? `The command failed with code ${code}.` : `The command was ended by ${signal}.`,
+        { nextStep },
+      )
+  }
+}
+
+/** As a shell would say it: 128 and the signal's number, 124 for one that ran out of time. */
+function ownCode({ code, signal }: CommandResult): number {
+  if (code !== null) return code
+  const numbers: Record<string, number> = {
+    SIGHUP: 1,
+    SIGINT: 2,
+    SIGQUIT: 3,
+    SIGABRT: 6,
+    SIGKILL: 9,
+    SIGSEGV: 11,
+    SIGTERM: 15,
+  }
+  return 128 + (numbers[signal ?? ''] ?? 0)
+}

@@ -1,0 +1,55 @@
+/** `rewind init PATH`: a session on a folder, begun or attached to. */
+import { isAbsolute, resolve } from 'node:path'
+import { Option } from 'commander'
+import type { SessionOptions } from '../../contract/index.ts'
+import type { Define } from '../command.ts'
+
+type Options = Pick<SessionOptions, 'engine' | 'mode' | 'base' | 'network'> & { create?: boolean; force?: boolean }
+
+export const defineInit: Define = (program, action) => {
+  program
+    .command('init')
+    .description('begin a session on a folder, or attach to its live one')
+    .argument('<path>', 'the workspace: a folder of yours')
+    .addOption(new Option('--engine <name>').choices(['auto', 'local', 'docker']).default('auto'))
+    .addOption(new Option('--mode <mode>').choices(['interactive', 'agent']).default('interactive'))
+    .addOption(
+      new Option('--base <how>', 'copy the folder, or take it as the lowest layer')
+        .choices(['auto', 'copy', 'live'])
+        .default('auto'),
+    )
+    .option('--no-network', 'an empty network with loopback up')
+    .option('--create', 'make the folder where it is missing')
+    .option('--force', 'begin anew where a live session exists')
+    .action(
+      action<Options>(async (cli, [path = '.'], options) => {
+        const rpc = await cli.rpc()
+        const { session, attached, created } = await rpc.sessions.create({
+          name: cli.newName,
+          workspace: resolve(path),
+          // '.' may be anywhere; a path that was written out was meant.
+          explicit: isAbsolute(path),
+          engine: options.engine,
+          mode: options.mode,
+          base: options.base,
+          network: options.network,
+          create: options.create ?? false,
+          force: options.force ?? false,
+        })
+        if (created) cli.out.note(`Made ${session.workspace}.`)
+        for (const note of session.notes) cli.out.note(note)
+        cli.out.result(
+          {
+            path: session.workspace,
+            status: session.status,
+            session: session.name,
+            id: session.id,
+            engine: session.engine,
+            attached,
+            created,
+          },
+          `${attached ? 'Attached to' : 'Started'} ${session.name} on ${session.workspace} (${session.engine}: ${session.engineDetail})`,
+        )
+      }),
+    )
+}

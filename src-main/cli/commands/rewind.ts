@@ -1,0 +1,131 @@
+/** `rewind rollback`, `rewind rewind`, `rewind undo`: going back, with and without a question first. */
+import { Option } from 'commander'
+import { CheckpointNotFoundError, DeclinedError } from '../../contract/errors.ts'
+import type { RewindPreview, RollbackResult } from '../../contract/index.ts'
+import { bareRewindTarget } from '../../contract/timeline.ts'
+import type { Rpc } from '../../serve/client/index.ts'
+import type { Cli } from '../cli.ts'
+import type { Define } from '../command.ts'
+import { letterOf } from '../letters.ts'
+import { ago, count, visible } from '../output.ts'
+import { canAsk, confirm } from '../prompt.ts'
+
+/** Paths that a question lists before it only counts them. */
+const LISTED = 10
+
+export const defineRewind: Define = (program, action) => {
+  program
+    .command('rollback')
+    .description('take files, messages and processes back to a checkpoint, without asking')
+    .argument('[label]', 'a label or an id', 'latest')
+    .option('--patch-notes <text>', 'what the agent is told on the way back')
+    .addOption(new Option('--only <half>', 'move one half alone').choices(['files', 'messages']))
+    .action(
+      action<{ patchNotes?: string; only?: 'files' | 'messages' }>(async (cli, [to = 'latest'], options) => {
+        const { rpc, session } = await cli.begin()
+        const result = await rpc.timeline.rollback({
+          session,
+          to,
+          only: options.only ?? null,
+          patchNotes: options.patchNotes ?? null,
+        })
+        tell(cli, result)
+      }),
+    )
+  program
+    .command('rewind')
+    .description('go back to the newest checkpoint, or another one, after a look at what will be lost')
+    .option('--to <point>', 'a label or an id')
+    .option('-y, --yes', 'do not ask')
+    .action(
+      action<{ to?: string; yes?: boolean }>(async (cli, _operands, options) => {
+        const { rpc, session } = await cli.begin()
+        const to = options.to ?? (await bareTarget(rpc, session))
+        if (!options.yes) await ask(cli, await rpc.timeline.preview({ session, to }))
+        tell(cli, await rpc.timeline.rollback({ session, to }))
+      }),
+    )
+  program
+    .command('undo')
+    .description('undo the last rollback')
+    .action(
+      action(async (cli) => {
+        const { rpc, session } = await cli.begin()
+        tell(cli, await rpc.timeline.undo({ session }))
+      }),
+    )
+}
+
+/** @throws CheckpointNotFoundError where there is none: base is a target only when it is named */
+async function bareTarget(rpc: Rpc, session: string): Promise<string> {
+  const { points, head } = await rpc.timeline.get({ session })
+  const target = bareRewindTarget(points, head)
+  if (target?.kind === 'checkpoint') return target.id
+  throw new CheckpointNotFoundError('There is no checkpoint to rewind to.', {
+    nextStep: '`rewind rewind --to base` takes the workspace back to how it was at the start.',
+  })
+}
+
+async function ask(cli: Cli, preview: RewindPreview): Promise<void> {
+  if (cli.out.json || !canAsk())
+    throw new DeclinedError('A rewind asks first, and nobody is here to be asked. Nothing was changed.', {
+      nextStep: 'Say -y to rewind without being asked.',
+    })
+  process.stderr.write(`${describe(preview)}\n`)
+  await confirm(`Rewind to ${nameOf(preview.to)}?`)
+}
+
+function describe({ to, changes, messagesLost, processes, pointsLeft }: RewindPreview): string {
+  const lost = [
+    changes.length > 0 ? count(changes.length, 'file change') : '',
+    messagesLost > 0 ? count(messagesLost, 'message') : '',
+    processes.length > 0 ? count(processes.length, 'running process', 'running processes') : '',
+  ].filter((part) => part !== '')
+  const lines = [
+    lost.length > 0
+      ? `Everything since ${ago(to.at)} will be lost: ${lost.join(', ')}.`
+      : `Nothing has changed since ${ago(to.at)}.`,
+    ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change.status)} ${visible(change.path)}`),
+    ...(changes.length > LISTED ? [`  and ${changes.length - LISTED} more`] : []),
+    ...processes.map(({ pid, command }) => `  stops ${visible(command)} (${pid})`),
+    ...(pointsLeft.length > 0 ? [`${count(pointsLeft.length, 'later checkpoint')} will leave the line.`] : []),
+  ]
+  return lines.join('\n')
+}
+
+const nameOf = ({ id, label }: RewindPreview['to']): string => (label === null ? id : `${id} — ${visible(label)}`)
+
+function tell(cli: Cli, result: RollbackResult): void {
+  const { point, status, pointsLeft, branch, stopped, repairs, ms } = result
+  const data = {
+    checkpoint: point.label ?? point.id,
+    id: point.id,
+    status,
+    ms,
+    pointsLeft,
+    branch,
+    leftAt: result.leftAt,
+    stopped,
+    repairs,
+    counts: result.counts,
+    epoch: result.epoch,
+    messages: result.messages,
+    messageCount: result.messages.length,
+  }
+  const text =
+    status === 'skipped_noop'
+      ? [`Nothing to take back: everything is as it was at ${nameOf(point)}.`]
+      : [
+          `back at ${nameOf(point)} (${Math.round(ms)} ms)`,
+          ...(pointsLeft.length > 0
+            ? [`  ${count(pointsLeft.length, 'later point')} left the line${branchText(branch)}`]
+            : []),
+          ...(pointsLeft.length === 0 && branch !== null ? [`  what was left is kept${branchText(branch)}`] : []),
+          ...stopped.map(({ pid, command }) => `  stopped ${visible(command)} (${pid})`),
+          ...repairs.map(({ note }) => `  conversation: ${visible(note)}`),
+          '  `rewind undo` takes this back',
+        ]
+  cli.out.result(data, text.join('\n'))
+}
+
+const branchText = (branch: string | null): string => (branch === null ? '' : `, kept as branch ${branch}`)

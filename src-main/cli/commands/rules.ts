@@ -1,0 +1,92 @@
+/** `rewind auto-checkpoint`, `rewind auto-rollback`, `rewind verify`: what the session does by itself. */
+import { Argument } from 'commander'
+import { InvalidOptionError } from '../../contract/errors.ts'
+import type { RollbackEvent, Rules, VerifierSpec } from '../../contract/index.ts'
+import type { Define } from '../command.ts'
+import { delay, seconds, whole } from '../numbers.ts'
+import { visible } from '../output.ts'
+
+interface RollbackOptions {
+  to?: string
+  verifier?: string
+  retries?: number
+  retryDelay?: number
+  timeout?: number
+  off?: boolean
+}
+
+export const defineRules: Define = (program, action) => {
+  program
+    .command('auto-checkpoint')
+    .description('take a checkpoint before every tool call')
+    .option('--keep-last <n>', 'keep only the newest so many', whole(1))
+    .option('--off', 'stop it')
+    .action(
+      action<{ keepLast?: number; off?: boolean }>(async (cli, _operands, options) => {
+        const { rpc, session } = await cli.begin()
+        const rules = await rpc.rules.autoCheckpoint({ session, on: !options.off, keepLast: options.keepLast ?? null })
+        cli.out.result(rules, describe(rules))
+      }),
+    )
+  program
+    .command('auto-rollback')
+    .description('roll back when a tool fails or the verifier says no')
+    .addArgument(new Argument('[event...]', 'when').choices(['exception', 'test_failure']))
+    .option('--to <point>', 'where to; latest by default')
+    .option('--verifier <command>', 'a command whose output is the verdict')
+    .option('--retries <n>', 'how often an unknown verdict is asked for again', whole(0))
+    .option('--retry-delay <seconds>', 'between two of them', delay)
+    .option('--timeout <seconds>', 'of one run of the verifier', seconds)
+    .option('--off', 'stop it')
+    .action(
+      action<RollbackOptions>(async (cli, events, options) => {
+        const verifier = verifierOf(options)
+        const { rpc, session } = await cli.begin()
+        if (options.to === undefined && !options.off)
+          cli.out.note('Without --to the rule goes to the latest checkpoint, which may already hold the damage.')
+        const rules = await rpc.rules.autoRollback({
+          session,
+          on: !options.off,
+          ...(events.length > 0 ? { events: events as RollbackEvent[] } : {}),
+          to: options.to ?? null,
+          verifier,
+        })
+        cli.out.result(rules, describe(rules))
+      }),
+    )
+  program
+    .command('verify')
+    .description('run the verifier, or judge a command by its rules')
+    .argument('[command...]')
+    .action(
+      action(async (cli, operands) => {
+        const { rpc, session } = await cli.begin()
+        const { text } = await rpc.rules.runTests({ session, command: operands.length > 0 ? operands.join(' ') : null })
+        cli.out.result({ status: 'pass', text }, visible(text, { lines: true }))
+      }),
+    )
+}
+
+function verifierOf({ verifier, retries, retryDelay, timeout }: RollbackOptions): VerifierSpec | null {
+  if (verifier === undefined) {
+    if (retries === undefined && retryDelay === undefined && timeout === undefined) return null
+    throw new InvalidOptionError('--retries, --retry-delay and --timeout belong to a --verifier.')
+  }
+  return {
+    command: verifier,
+    retries: retries ?? 3,
+    retryDelayMs: (retryDelay ?? 2) * 1000,
+    timeoutMs: (timeout ?? 30) * 1000,
+  }
+}
+
+function describe({ autoCheckpoint, autoRollback }: Rules): string {
+  const keeps = autoCheckpoint?.keepLast ? `, keeps the last ${autoCheckpoint.keepLast}` : ''
+  const verifier = autoRollback?.verifier
+    ? `, verifier: ${visible([autoRollback.verifier.command].flat().join(' '))}`
+    : ''
+  return [
+    `auto-checkpoint: ${autoCheckpoint ? `before every tool call${keeps}` : 'off'}`,
+    `auto-rollback: ${autoRollback ? `on ${autoRollback.events.join(', ')} to ${visible(autoRollback.to)}${verifier}` : 'off'}`,
+  ].join('\n')
+}

@@ -1,0 +1,25 @@
+/** Questions to the person at the terminal, and what comes in by stdin. */
+import { DeclinedError } from '../contract/errors.ts'
+
+/** Whether somebody is there to be asked. */
+export const canAsk = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
+
+/**
+ * Asks [y/N] on stderr, so that stdout stays clean.
+ * @throws DeclinedError unless the answer is yes
+ */
+export async function confirm(question: string): Promise<void> {
+  const { createInterface } = await import('node:readline/promises')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const gaveUp = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+  const answer = await Promise.race([lines.question(`${question} [y/N] `), gaveUp])
+  lines.close()
+  if (!/^y(es)?$/i.test(answer.trim())) throw new DeclinedError('Nothing was changed.')
+}
+
+/** Everything from stdin. */
+export async function readStdin(): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const part of process.stdin as AsyncIterable<Buffer>) parts.push(Buffer.from(part))
+  return Buffer.concat(parts)
+}
