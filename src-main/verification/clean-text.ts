@@ -7,7 +7,7 @@ const ST = `(?:${ESC}\\\\|\u0007|\u009c)`
 const terminalCodes = new RegExp(
   [
     // Strings: OSC (titles, links), DCS, SOS, PM, APC.
-    `(?:${ESC}[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^${ESC}\u0007\u009c]*${ST}`,
+    `(?:${ESC}[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^${ESC}\u0007\u0090\u0098\u009c-\u009f]*${ST}`,
     // CSI: colours, cursor moves.
     `(?:${ESC}\\[|\u009b)[0-?]*[ -/]*[@-~]`,
     // Character sets and other short ones.
@@ -17,7 +17,7 @@ const terminalCodes = new RegExp(
 )
 
 /**
- * @returns the text without ANSI and OSC codes, byte order marks and carriage returns before newlines; null where the
+ * @returns the text without ANSI and OSC codes, leading byte order marks and carriage returns before newlines; null where the
  * bytes are no text
  */
 export function cleanText(bytes: Uint8Array): string | null {
@@ -28,5 +28,8 @@ export function cleanText(bytes: Uint8Array): string | null {
     return null
   }
   if (text.includes('\0')) return null
-  return text.replace(terminalCodes, '').replaceAll('\uFEFF', '').replaceAll('\r\n', '\n')
+  return text
+    .replace(terminalCodes, '')
+    .replace(/^\uFEFF+/, '')
+    .replaceAll('\r\n', '\n')
 }

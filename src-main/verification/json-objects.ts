@@ -6,15 +6,15 @@
 
 const closes: Record<string, string> = { '}': '{', ']': '[' }
 
-/** Index after the string that begins at `start`; after its quote alone where it is not closed on its line. */
+/** Index after the string that begins at `start`. One that is not closed on its line takes the line's rest with it. */
 function afterString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const character = text[index]
     if (character === '\\') index++
     else if (character === '"') return index + 1
-    else if (character === '\n') break
+    else if (character === '\n') return index
   }
-  return start + 1
+  return text.length
 }
 
 /** Outermost pairs of brackets as [start, end). Brackets that are never closed hold nothing. */
@@ -55,9 +55,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** @returns the outermost objects of the text that are valid JSON, in order */
-export const jsonObjectsIn = (text: string): Record<string, unknown>[] =>
+/** @returns the outermost objects of the text that are valid JSON and have the field, in order */
+export const jsonObjectsWith = (field: string, text: string): Record<string, unknown>[] =>
   outermostBrackets(text)
     .filter(([start]) => text[start] === '{')
-    .map(([start, end]) => parseJson(text.slice(start, end)))
+    .map(([start, end]) => text.slice(start, end))
+    // Most braces of a log hold something else: parsing them all is what would take long.
+    .filter((object) => object.includes(field))
+    .map(parseJson)
     .filter(isObject)
+    .filter((object) => Object.hasOwn(object, field))

@@ -4,10 +4,10 @@
 import type { VerdictStatus } from '../contract/index.ts'
 import { VerdictStatus as Status } from '../contract/index.ts'
 import { cleanText } from './clean-text.ts'
-import { jsonObjectsIn, parseJson } from './json-objects.ts'
+import { jsonObjectsWith, parseJson } from './json-objects.ts'
 
 /** More stdout than this is a flood, not a verdict. */
-const floodBytes = 8 << 20
+const floodBytes = 1 << 20
 
 export interface ParsedOutput {
   status: VerdictStatus
@@ -43,7 +43,7 @@ function judge(verdict: Record<string, unknown>): ParsedOutput {
 }
 
 function judgeAmongOutput(text: string): ParsedOutput {
-  const verdicts = jsonObjectsIn(text).filter((object) => Object.hasOwn(object, 'status'))
+  const verdicts = jsonObjectsWith('status', text)
   const last = verdicts.at(-1)
   if (!last) return unknown('stdout holds no JSON object with a status.')
   const statuses = new Set(verdicts.map((verdict) => statusOf(verdict) ?? shown(verdict.status)))
@@ -54,7 +54,8 @@ function judgeAmongOutput(text: string): ParsedOutput {
 
 /** @param stdout all that the verifier printed, as bytes. Never throws. */
 export function parseVerifierOutput(stdout: Uint8Array): ParsedOutput {
-  if (stdout.length > floodBytes) return unknown(`stdout is a flood of ${stdout.length} bytes.`)
+  if (stdout.length > floodBytes)
+    return unknown(`stdout is a flood: ${stdout.length} bytes, where ${floodBytes} are looked at.`)
   const clean = cleanText(stdout)
   if (clean === null) return unknown('stdout is binary, not text.')
   const text = clean.trim()

@@ -1,0 +1,105 @@
+import SQLite from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import type { Store } from './index.ts'
+import { storeWith } from './store.fixture.ts'
+
+const add = (store: Store, given: Partial<Parameters<Store['ledger']['append']>[0]> = {}) =>
+  store.ledger.append({
+    session: 's1',
+    eventType: 'verification',
+    status: 'pass',
+    checkpoint: 'stable',
+    point: 'agent-ckpt-1',
+    rawOutput: '{"status":"pass"}\0\u001b[0m',
+    notes: null,
+    resolution: null,
+    decidedBy: null,
+    ...given,
+  })
+
+/** Someone with the file and another program; without the triggers where they are removed first. */
+function tamper(file: string, statement: string, triggers: 'kept' | 'removed' = 'removed'): void {
+  const db = new SQLite(file)
+  try {
+    if (triggers === 'removed')
+      db.exec('DROP TRIGGER ledgerNoUpdate; DROP TRIGGER ledgerNoDelete; DROP TRIGGER ledgerNoReplace')
+    db.exec(statement)
+  } finally {
+    db.close()
+  }
+}
+
+describe('ledger', () => {
+  it('numbers its rows and chains them, each session for itself', () => {
+    const { store } = storeWith('s1', 's2')
+    const rows = [add(store), add(store, { status: 'fail', notes: 'two tests' })]
+    const other = add(store, { session: 's2' })
+    expect(rows.map(({ id }) => id)).toEqual([1, 2])
+    expect(other.id).toBe(1)
+    expect(store.ledger.list('s1')).toEqual(rows)
+    expect(store.ledger.verify('s1')).toEqual({ whole: true, rows: 2, head: rows[1]?.hash, brokenAt: null })
+    expect(store.ledger.verify('nobody')).toEqual({ whole: true, rows: 0, head: '0'.repeat(64), brokenAt: null })
+  })
+
+  it('filters by checkpoint, type and status', () => {
+    const { store } = storeWith('s1')
+    add(store)
+    add(store, { status: 'fail' })
+    add(store, { eventType: 'rollback', status: null, checkpoint: 'other' })
+    const ids = (filter: Parameters<Store['ledger']['list']>[1]) => store.ledger.list('s1', filter).map(({ id }) => id)
+    expect(ids({ checkpoint: 'stable' })).toEqual([1, 2])
+    expect(ids({ type: 'rollback' })).toEqual([3])
+    expect(ids({ checkpoint: 'stable', status: 'fail' })).toEqual([2])
+    expect(ids({ checkpoint: null, type: null, status: null })).toEqual([1, 2, 3])
+    expect(ids({ checkpoint: 'nothing' })).toEqual([])
+  })
+
+  it.each([
+    ["UPDATE ledger SET status = 'pass'"],
+    ['DELETE FROM ledger'],
+    [
+      `INSERT OR REPLACE INTO ledger SELECT session, id, timestamp, eventType, 'pass', checkpoint, point, rawOutput,
+      notes, resolution, decidedBy, hash FROM ledger`,
+    ],
+  ])('is closed by the database itself against %s', (statement) => {
+    const { store, file } = storeWith('s1')
+    const row = add(store, { status: 'fail' })
+    expect(() => tamper(file, statement, 'kept')).toThrow('the ledger is append-only')
+    expect(store.ledger.list('s1')).toEqual([row])
+  })
+
+  it.each([
+    ['a status', "UPDATE ledger SET status = 'pass' WHERE id = 2", 2],
+    ['raw output', 'UPDATE ledger SET rawOutput = NULL WHERE id = 1', 1],
+    ['a time', 'UPDATE ledger SET timestamp = timestamp + 1 WHERE id = 3', 3],
+    ['a hash', "UPDATE ledger SET hash = '00' WHERE id = 2", 2],
+    ['a row taken out', 'DELETE FROM ledger WHERE id = 2', 3],
+    ['the first row taken out', 'DELETE FROM ledger WHERE id = 1', 2],
+    ['a row moved to another session', "UPDATE ledger SET session = 's2' WHERE id = 1", 2],
+    ['a type that does not exist', "UPDATE ledger SET eventType = 'nonsense' WHERE id = 2", 2],
+    [
+      'two rows exchanged',
+      'UPDATE ledger SET id = 9 WHERE id = 1; UPDATE ledger SET id = 1 WHERE id = 2; UPDATE ledger SET id = 2 WHERE id = 9',
+      1,
+    ],
+  ])('shows %s that was changed behind its back', (_what, statement, brokenAt) => {
+    const { store, file } = storeWith('s1', 's2')
+    for (let n = 0; n < 4; n++) add(store, { status: 'fail' })
+    tamper(file, statement)
+    expect(store.ledger.verify('s1')).toMatchObject({ whole: false, brokenAt })
+  })
+
+  it('takes nothing back with a transaction that another thing failed in', () => {
+    const { store } = storeWith('s1')
+    const row = add(store)
+    expect(() =>
+      store.transaction(() => {
+        add(store)
+        throw new Error('no')
+      }),
+    ).toThrow('no')
+    expect(add(store).id).toBe(2)
+    expect(store.ledger.list('s1')[0]).toEqual(row)
+    expect(store.ledger.verify('s1')).toMatchObject({ whole: true, rows: 2 })
+  })
+})
