@@ -5,12 +5,12 @@
  * They are extended attributes, which Node cannot read, so a tool reads them, for all folders of all layers that
  * are needed in one go. A frozen layer's marks are kept, a live one's are read anew each time.
  */
-import { closeSync, constants, lstatSync, openSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { InternalError } from '../../contract/index.ts'
 import { isGone, LayerDir, type LayerFolder, LONG_PATH, type Reading } from './layer-dir.ts'
 import { chooseMarkTool, type MarkTool } from './mark-tools.ts'
-import { type ByteString, join, toByteString, toBytes } from './names.ts'
+import { type ByteString, join, toByteString } from './names.ts'
 
 export type OpaqueXattr = 'trusted.overlay.opaque' | 'user.overlay.opaque'
 
@@ -26,11 +26,8 @@ export interface Marks {
 
 const NONE: Mark = { opaque: false, redirect: null }
 
-interface LayerMarks {
-  marked: Map<ByteString, Mark>
-  /** Whether `marked` would hold the folder if it had a mark. */
-  covers(folder: ByteString): boolean
-}
+/** Answers for the folders of one layer. A folder that is not in it has to be asked about. */
+type LayerMarks = Map<ByteString, Mark>
 
 /** Frozen layers whose marks are kept: some sessions' whole chains. */
 const KEPT_LAYERS = 1024
@@ -59,45 +56,32 @@ export class MarkReader {
     const found = new Map<string, LayerMarks>()
     const folders: { layer: LayerFolder; path: ByteString }[] = []
     for (const layer of layers) {
-      const kept = layer.frozen ? this.#keptMarks(layer.path) : undefined
-      if (kept !== undefined) found.set(layer.path, kept)
-      if (found.has(layer.path)) continue
-      // A tool takes no path longer than the kernel does: such folders are asked about one by one, when met.
-      const paths = listFolders(layer, reading).filter((path) => layer.path.length + path.length < LONG_PATH)
-      const asked = new Set(paths)
-      found.set(layer.path, { marked: new Map(), covers: (folder) => asked.has(folder) })
-      for (const path of paths) folders.push({ layer, path })
+      const kept = layer.frozen ? this.#kept.get(layer.path) : undefined
+      if (kept === undefined && !found.has(layer.path))
+        for (const path of listFolders(layer, reading)) folders.push({ layer, path })
+      found.set(layer.path, found.get(layer.path) ?? kept ?? new Map())
     }
-    if (folders.length > 0) {
-      const absolute = folders.map(({ layer, path }) => join(toByteString(layer.path), path))
-      const marks = await this.#readPaths(absolute, folders)
-      folders.forEach(({ layer, path }, at) => {
-        const mark = marks[at]
-        if (mark !== undefined && (mark.opaque || mark.redirect !== null)) found.get(layer.path)?.marked.set(path, mark)
-      })
+    const marks = await this.#ask(folders)
+    for (const [at, { layer, path }] of folders.entries()) {
+      const mark = marks[at]
+      if (mark !== undefined) found.get(layer.path)?.set(path, mark)
     }
-    for (const layer of layers) if (layer.frozen) this.#keep(layer.path, found.get(layer.path))
+    for (const layer of layers) if (layer.frozen) this.#keep(layer.path, found.get(layer.path) ?? new Map())
     return {
-      of: async (folder) => {
-        const marks = found.get(folder.layer.path)
-        if (marks === undefined) throw new InternalError(`The marks of layer ${folder.layer.path} were not read.`)
-        const mark = marks.marked.get(folder.path)
-        if (mark !== undefined) return mark
-        if (marks.covers(folder.path)) return NONE
-        return await this.#readOne(folder)
-      },
+      of: async (folder) => found.get(folder.layer.path)?.get(folder.path) ?? (await this.#askOne(folder)),
     }
   }
 
-  /** A folder that came after its live layer was listed, or lies too deep. */
-  async #readOne(folder: LayerDir): Promise<Mark> {
+  /** A folder that came, or came back, after its live layer was listed; or one that lies too deep. */
+  async #askOne(folder: LayerDir): Promise<Mark> {
     let fd: number | null = null
     try {
       fd = openSync(folder.address(), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
       const tool = await this.#chosenTool(folder.layer)
       // The tool is another process: our descriptor is reached through our pid.
       const [mark] = await tool.read(`/proc/${process.pid}/fd/${fd}`, ['.'], this.#names())
-      return mark ?? NONE
+      if (mark === undefined) throw new InternalError(`${tool.name} did not answer for a folder that is open.`)
+      return mark
     } catch (error) {
       if (isGone(error)) return NONE
       throw error
@@ -106,23 +90,12 @@ export class MarkReader {
     }
   }
 
-  async #readPaths(
-    absolute: ByteString[],
-    folders: { layer: LayerFolder; path: ByteString }[],
-  ): Promise<(Mark | undefined)[]> {
+  async #ask(folders: { layer: LayerFolder; path: ByteString }[]): Promise<(Mark | undefined)[]> {
     const first = folders[0]
     if (first === undefined) return []
     const tool = await this.#chosenTool(first.layer)
-    const marks = await tool.read(
-      '/',
-      absolute.map((path) => path.slice(1)),
-      this.#names(),
-    )
-    for (const [at, { layer }] of folders.entries()) {
-      if (marks[at] === undefined && (layer.frozen || stillThere(absolute[at] ?? '')))
-        throw new InternalError(`${tool.name} did not answer for a folder of layer ${layer.path}.`)
-    }
-    return marks
+    const paths = folders.map(({ layer, path }) => join(toByteString(layer.path), path).slice(1))
+    return tool.read('/', paths, this.#names())
   }
 
   #names(): { opaque: string; redirect: string } {
@@ -138,15 +111,8 @@ export class MarkReader {
     return this.#tool
   }
 
-  #keptMarks(path: string): LayerMarks | undefined {
-    const marks = this.#kept.get(path)
-    if (marks !== undefined) this.#keep(path, marks)
-    return marks
-  }
-
   /** Most recently used last, so that the first is the one to go. */
-  #keep(path: string, marks: LayerMarks | undefined): void {
-    if (marks === undefined) return
+  #keep(path: string, marks: LayerMarks): void {
     this.#kept.delete(path)
     this.#kept.set(path, marks)
     const oldest = this.#kept.keys().next().value
@@ -154,13 +120,16 @@ export class MarkReader {
   }
 }
 
-/** All folders of a layer but its root: the root is merged with what lies below whatever is noted on it. */
+/**
+ * The folders of a layer but its root, which is merged with what lies below whatever is noted on it, and but those
+ * whose path is longer than the kernel takes in one piece.
+ */
 function listFolders(layer: LayerFolder, reading: Reading): ByteString[] {
   const paths: ByteString[] = []
   const walk = (folder: LayerDir): void => {
     for (const name of folder.folders()) {
       const child = folder.child(name)
-      paths.push(child.path)
+      if (layer.path.length + child.path.length < LONG_PATH) paths.push(child.path)
       walk(child)
       child.close()
     }
@@ -169,13 +138,4 @@ function listFolders(layer: LayerFolder, reading: Reading): ByteString[] {
   walk(root)
   root.close()
   return paths
-}
-
-function stillThere(path: ByteString): boolean {
-  try {
-    return lstatSync(toBytes(path)).isDirectory()
-  } catch (error) {
-    if (isGone(error)) return false
-    throw error
-  }
 }
