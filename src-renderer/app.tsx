@@ -1,0 +1,85 @@
+/** The whole window: sessions at the left, the open one beside them, status below, sheets and toast above. */
+import { useEffect, useState } from 'react'
+import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
+import { Boundary } from './elements/boundary.tsx'
+import { Loading, Problem } from './elements/problem.tsx'
+import { Banner, SignedOut } from './host/banner.tsx'
+import { useConnection, useHost, useSessions } from './host/context.ts'
+import { RewindSheet } from './rewind/sheet.tsx'
+import { Toast } from './rewind/toast.tsx'
+import { rewindTarget } from './session/header.tsx'
+import { KeySheet } from './session/key-sheet.tsx'
+import { type Action, onAction, useKeys } from './session/keys.ts'
+import { SessionView } from './session/session-view.tsx'
+import { StatusBar } from './session/status-bar.tsx'
+import { SessionList } from './sessions/session-list.tsx'
+import { isLive } from './sessions/sessions-store.ts'
+import { Start } from './start/start.tsx'
+
+export function App() {
+  const [keys, setKeys] = useState(false)
+  const layout = useDefaultLayout({ id: 'rewind:window-panes' })
+  const refusal = useConnection((connection) => connection.refusal)
+  useKeys()
+  useActions(() => setKeys(true))
+  if (refusal) return <SignedOut refusal={refusal} />
+  return (
+    <div className="flex h-full flex-col select-none">
+      <Banner />
+      <Group orientation="horizontal" className="min-h-0 flex-1" {...layout}>
+        <Panel id="sessions" defaultSize={232} minSize={176} maxSize={400} groupResizeBehavior="preserve-pixel-size">
+          <Boundary name="Sessions">
+            <SessionList showKeys={() => setKeys(true)} />
+          </Boundary>
+        </Panel>
+        <Separator className="w-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
+        <Panel id="session" minSize={480}>
+          <Boundary name="Session">
+            <Main />
+          </Boundary>
+        </Panel>
+      </Group>
+      <StatusBar />
+      <RewindSheet />
+      <Toast />
+      {keys ? <KeySheet close={() => setKeys(false)} /> : null}
+    </div>
+  )
+}
+
+function Main() {
+  const { sessions } = useHost()
+  const load = useSessions((state) => state.load)
+  const problem = useSessions((state) => state.problem)
+  const open = useSessions((state) => state.open)
+  if (open) return <SessionView />
+  if (load === 'failed' && problem)
+    return <Problem message={problem.message} nextStep={problem.nextStep} again={() => void sessions.load()} />
+  return load === 'loading' ? <Loading what="Connecting to the host" /> : <Start />
+}
+
+function useActions(showKeys: () => void): void {
+  const { rewind, selection, session } = useHost()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the stores never change, and showing keys is a setter
+  useEffect(() => {
+    const actions: Partial<Record<Action, () => void>> = {
+      rewind: () => {
+        const { details, timeline } = session.getState()
+        const target = timeline && rewindTarget(timeline, selection.getState())
+        if (details && isLive(details) && target) rewind.ask(target)
+      },
+      undo: () => void rewind.undo(),
+      now: () => selection.toNow(),
+      changes: () => selection.tab('changes'),
+      messages: () => selection.tab('messages'),
+      output: () => selection.tab('output'),
+      ledger: () => selection.tab('ledger'),
+      search: () => document.getElementById('session-search')?.focus(),
+      keys: showKeys,
+    }
+    const stops = Object.entries(actions).map(([action, listener]) => onAction(action as Action, listener))
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }, [])
+}

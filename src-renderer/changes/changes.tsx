@@ -1,0 +1,129 @@
+/** Which files differ between the two states in view, and how. */
+import { useEffect, useState } from 'react'
+import { Group, Panel, Separator } from 'react-resizable-panels'
+import { useStore } from 'zustand'
+import type { Change } from '../../src-main/contract/index.ts'
+import { Counts } from '../elements/counts.tsx'
+import { Loading, Nothing, Problem } from '../elements/problem.tsx'
+import { Segments } from '../elements/segments.tsx'
+import { useAsked } from '../host/asked.ts'
+import { useHost, useSession } from '../host/context.ts'
+import { remembered } from '../host/remembered.ts'
+import { comparisonOf } from '../timeline/moments.ts'
+import { NOW } from '../timeline/selection-store.ts'
+import type { Layout } from './diff.tsx'
+import { FileList } from './file-list.tsx'
+import { FileView } from './file-view.tsx'
+
+const layoutMemory = remembered('diff-layout')
+
+export function Changes() {
+  const { rpc, selection: selectionStore } = useHost()
+  const selection = useStore(selectionStore)
+  const session = useSession((state) => state.id)
+  const timeline = useSession((state) => state.timeline)
+  const files = useSession((state) => state.files)
+  const [layout, setLayout] = useState<Layout>(layoutMemory.get() === 'split' ? 'split' : 'inline')
+  const [picked, setPicked] = useState<string | null>(null)
+
+  const between = timeline ? comparisonOf(timeline, selection) : null
+  const version = between?.to === NOW ? files : 0
+  const asked = useAsked(session && between ? `${session} ${between.from} ${between.to}` : null, version, (signal) =>
+    rpc.files.changes({ session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, { signal }),
+  )
+  useEffect(() => layoutMemory.set(layout), [layout])
+
+  if (!timeline || !session) return <Loading what="Loading" />
+  const single = selection.moment !== NOW && selection.other === null
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line px-4">
+        {single ? (
+          <Segments
+            label="Compare"
+            value={selection.against}
+            onChange={(against) => selectionStore.against(against)}
+            choices={[
+              { value: 'parent', text: 'In this step' },
+              { value: 'now', text: 'Since this point' },
+            ]}
+          />
+        ) : (
+          <span className="text-small text-ink-2">
+            {selection.other === null ? 'Since the last point' : 'Between the two'}
+          </span>
+        )}
+        {asked.state === 'ready' ? <Counts counts={asked.value.counts} /> : null}
+        <span className="flex-1" />
+        <Segments
+          label="Layout"
+          value={layout}
+          onChange={setLayout}
+          choices={[
+            { value: 'inline', text: 'Inline' },
+            { value: 'split', text: 'Side by side' },
+          ]}
+        />
+      </header>
+      <div className="min-h-0 flex-1">
+        {between === null ? (
+          <Nothing title="The workspace as it was">
+            Choose “Since this point” to see everything that the session changed.
+          </Nothing>
+        ) : asked.state === 'loading' ? (
+          <Loading what="Comparing" />
+        ) : asked.state === 'failed' ? (
+          <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
+        ) : asked.value.changes.length === 0 ? (
+          <Nothing title={emptyTitle(between.to === NOW, single)} />
+        ) : (
+          <Split
+            changes={asked.value.changes}
+            truncated={asked.value.truncated}
+            picked={picked}
+            pick={setPicked}
+            view={(change) => (
+              <FileView
+                key={`${between.from} ${between.to} ${change.path}`}
+                session={session}
+                change={change}
+                from={between.from}
+                to={between.to}
+                version={version}
+                layout={layout}
+              />
+            )}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+function emptyTitle(toNow: boolean, single: boolean): string {
+  if (!single && toNow) return 'Nothing changed since the last point'
+  return toNow ? 'Nothing changed since this point' : 'No files changed here'
+}
+
+interface SplitProps {
+  changes: Change[]
+  truncated: boolean
+  picked: string | null
+  pick(path: string): void
+  view(change: Change): React.ReactNode
+}
+
+function Split({ changes, truncated, picked, pick, view }: SplitProps) {
+  const shown = changes.find(({ path }) => path === picked) ?? changes.find(({ kind }) => kind === 'file') ?? changes[0]
+  return (
+    <Group orientation="horizontal" className="h-full">
+      <Panel id="files" defaultSize={200} minSize={120} groupResizeBehavior="preserve-pixel-size">
+        <FileList changes={changes} truncated={truncated} shown={shown?.path ?? null} pick={pick} />
+      </Panel>
+      <Separator className="w-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
+      <Panel id="file" minSize={200}>
+        {shown ? view(shown) : null}
+      </Panel>
+    </Group>
+  )
+}

@@ -1,0 +1,171 @@
+/** One file's two sides: a text diff where there is one to draw, and an honest card where not. */
+import { useEffect, useState } from 'react'
+import type { Change, FilePair } from '../../src-main/contract/index.ts'
+import { Button } from '../elements/button.tsx'
+import { size } from '../elements/format.ts'
+import { Loading, Problem } from '../elements/problem.tsx'
+import { visibleName } from '../elements/visible.ts'
+import { useAsked } from '../host/asked.ts'
+import { useHost } from '../host/context.ts'
+import type { Comparison } from './compare.ts'
+import { compare } from './comparer.ts'
+import { Diff, type Layout } from './diff.tsx'
+import { wordOf } from './letters.tsx'
+
+interface FileViewProps {
+  session: string
+  change: Change
+  from: string
+  to: string
+  version: number
+  layout: Layout
+}
+
+export function FileView({ session, change, from, to, version, layout }: FileViewProps) {
+  const { rpc } = useHost()
+  const [whole, setWhole] = useState(false)
+  const isFile = change.kind === 'file' || change.kind === 'symlink'
+  const { path, rawPath } = change
+  const asked = useAsked(isFile ? `${session} ${from} ${to} ${path} ${whole}` : null, version, (signal) =>
+    rpc.files.pair({ session, path, rawPath, from, to, whole }, { signal }),
+  )
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <p className="flex h-7 shrink-0 items-center gap-2 border-b border-line px-3 text-small">
+        <span className="min-w-0 truncate-start font-mono text-code" title={visibleName(path)}>
+          <bdi>{visibleName(path)}</bdi>
+        </span>
+        <span className="shrink-0 text-ink-3">{wordOf(change)}</span>
+      </p>
+      <div className="min-h-0 flex-1">
+        {!isFile ? (
+          <Card title={change.kind === 'folder' ? 'A folder' : 'A special file'}>{wordOf(change)}</Card>
+        ) : asked.state === 'loading' ? (
+          <Loading what="Reading" />
+        ) : asked.state === 'failed' ? (
+          <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
+        ) : (
+          <Pair pair={asked.value} change={change} layout={layout} showAnyway={() => setWhole(true)} />
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface PairProps {
+  pair: FilePair
+  change: Change
+  layout: Layout
+  showAnyway(): void
+}
+
+function Pair({ pair, change, layout, showAnyway }: PairProps) {
+  switch (pair.kind) {
+    case 'text':
+      return <TextPair before={pair.before} after={pair.after} change={change} layout={layout} />
+    case 'symlink':
+      return (
+        <Card title="A symbolic link">
+          <Sides before={pair.before} after={pair.after} />
+        </Card>
+      )
+    case 'binary':
+      return (
+        <Card title="Not text">
+          <Sides before={sized(pair.before)} after={sized(pair.after)} />
+        </Card>
+      )
+    case 'large':
+      return (
+        <Card title="A large file">
+          <Sides before={sized(pair.before)} after={sized(pair.after)} />
+          <Button onClick={showAnyway} className="mt-3">
+            Show anyway
+          </Button>
+        </Card>
+      )
+  }
+}
+
+const sized = (bytes: number | null): string | null => (bytes === null ? null : size(bytes))
+
+function Sides({ before, after }: { before: string | null; after: string | null }) {
+  return (
+    <span className="flex flex-wrap items-center justify-center gap-2 font-mono text-code">
+      <span>{before === null ? 'nothing' : visibleName(before)}</span>
+      <span className="text-ink-3">→</span>
+      <span>{after === null ? 'nothing' : visibleName(after)}</span>
+    </span>
+  )
+}
+
+function Card({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <div className="flex h-full flex-col items-center justify-center gap-1 p-6 text-center">
+      <p className="text-ink-2">{title}</p>
+      <div className="max-w-full break-words">{children}</div>
+    </div>
+  )
+}
+
+interface TextPairProps {
+  before: string | null
+  after: string | null
+  change: Change
+  layout: Layout
+}
+
+function TextPair({ before, after, change, layout }: TextPairProps) {
+  const comparison = useComparison(before ?? '', after ?? '')
+  if (!comparison) return <Loading what="Comparing" />
+  const notes = notesOf(comparison, before, after)
+  const silent = comparison.rows.every((row) => row.kind === 'same')
+  if (silent && notes.length === 0)
+    return (
+      <Card title={before === '' || after === '' ? 'An empty file' : 'The text is the same'}>{wordOf(change)}</Card>
+    )
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      {notes.length > 0 ? (
+        <p className="shrink-0 border-b border-line bg-warn-soft px-3 py-1 text-small text-warn">{notes.join(' · ')}</p>
+      ) : null}
+      <div className="min-h-0 flex-1">
+        <Diff
+          comparison={comparison}
+          layout={before === null || after === null ? 'inline' : layout}
+          label={`Difference of ${visibleName(change.path)}`}
+        />
+      </div>
+    </div>
+  )
+}
+
+/** What a reader would not see in the lines themselves. */
+export function notesOf(comparison: Comparison, before: string | null, after: string | null): string[] {
+  const notes: string[] = []
+  const { eol, openEnd, rows, coarse } = comparison
+  if (before !== null && after !== null) {
+    const only = rows.every((row) => row.kind !== 'change')
+    const names = eol.before && eol.after && eol.before !== eol.after ? ` (${eol.before} to ${eol.after})` : ''
+    if (rows.some((row) => row.kind === 'eol'))
+      notes.push(only ? `Only line endings differ${names}` : `Some line endings differ too${names}`)
+    if (openEnd.before !== openEnd.after)
+      notes.push(openEnd.after ? 'The last line lost its line break' : 'The last line got a line break')
+  }
+  if (coarse) notes.push('Too different to be compared line by line: shown as replaced')
+  return notes
+}
+
+function useComparison(before: string, after: string): Comparison | null {
+  const [found, setFound] = useState<{ before: string; after: string; comparison: Comparison } | null>(null)
+  useEffect(() => {
+    let wanted = true
+    void Promise.resolve(compare(before, after)).then((comparison) => {
+      if (wanted) setFound({ before, after, comparison })
+    })
+    return () => {
+      wanted = false
+    }
+  }, [before, after])
+  return found && found.before === before && found.after === after ? found.comparison : null
+}

@@ -1,0 +1,61 @@
+/** The failed, empty and loading pictures of a pane; each says what to do next. */
+import { TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { Spinner } from './spinner.tsx'
+import { visible } from './visible.ts'
+
+interface ProblemProps {
+  message: string
+  nextStep?: string | null
+  again?: () => void
+  againLabel?: string
+}
+
+export function Problem({ message, nextStep, again, againLabel = 'Try again' }: ProblemProps) {
+  return (
+    <div role="alert" className="flex h-full flex-col items-center justify-center gap-3 p-6 text-center">
+      <TriangleAlert size={20} className="text-bad" aria-hidden="true" />
+      <div className="max-w-md space-y-1">
+        <p className="font-medium break-words">{visible(message)}</p>
+        {nextStep ? <p className="text-ink-2 break-words">{visible(nextStep)}</p> : null}
+      </div>
+      {again ? <Button onClick={again}>{againLabel}</Button> : null}
+    </div>
+  )
+}
+
+/** A problem within a form or a sheet. */
+export function ProblemLine({ message, nextStep }: Pick<ProblemProps, 'message' | 'nextStep'>) {
+  return (
+    <p role="alert" className="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-small">
+      <TriangleAlert size={14} className="mt-px shrink-0 text-bad" aria-hidden="true" />
+      <span className="min-w-0 break-words">
+        {visible(message)}
+        {nextStep ? <span className="block text-ink-2">{visible(nextStep)}</span> : null}
+      </span>
+    </p>
+  )
+}
+
+export function Nothing({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="flex h-full flex-col items-center justify-center gap-1 p-6 text-center">
+      <p className="text-ink-2">{title}</p>
+      {children ? <p className="max-w-sm text-small text-ink-3">{children}</p> : null}
+    </div>
+  )
+}
+
+/** Stays invisible for the first moment: what comes at once should not flash. */
+export function Loading({ what }: { what: string }) {
+  return (
+    <div
+      role="status"
+      className="flex h-full items-center justify-center gap-2 text-ink-3 opacity-0 [animation:rise_150ms_200ms_forwards_reverse] motion-reduce:opacity-100"
+    >
+      <Spinner />
+      {what}
+    </div>
+  )
+}

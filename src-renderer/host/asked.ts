@@ -1,0 +1,42 @@
+/**
+ * A question to the host whose answer a component shows. While a newer answer to the same question is on its way the
+ * old one stays; for another question there is nothing to show until it comes, so no pane shows another's moment.
+ */
+import { useEffect, useState } from 'react'
+import { fromRpcError, type RewindError } from '../../src-main/contract/index.ts'
+import { useConnection } from './context.ts'
+
+export type Asked<T> =
+  | { state: 'loading' }
+  | { state: 'failed'; problem: RewindError; again(): void }
+  | { state: 'ready'; value: T }
+
+/**
+ * @param question names what is asked; null asks nothing
+ * @param version raised when the answer may have changed
+ */
+export function useAsked<T>(
+  question: string | null,
+  version: number,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Asked<T> {
+  const line = useConnection((connection) => connection.line)
+  const [tries, setTries] = useState(0)
+  const [answer, setAnswer] = useState<{ question: string; asked: Asked<T> } | null>(null)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `ask` is named by `question`; the rest asks again.
+  useEffect(() => {
+    if (question === null) return
+    const abort = new AbortController()
+    const settle = (asked: Asked<T>) => {
+      if (!abort.signal.aborted) setAnswer({ question, asked })
+    }
+    ask(abort.signal).then(
+      (value) => settle({ state: 'ready', value }),
+      (error) => settle({ state: 'failed', problem: fromRpcError(error), again: () => setTries((n) => n + 1) }),
+    )
+    return () => abort.abort()
+  }, [question, version, line, tries])
+
+  return answer && answer.question === question ? answer.asked : { state: 'loading' }
+}

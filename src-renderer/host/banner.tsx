@@ -1,0 +1,35 @@
+/** The line to the host, said calmly: away and coming back, or this browser not let in. */
+import { KeyRound, Unplug } from 'lucide-react'
+import { CopyLine } from '../elements/copy.tsx'
+import { visible } from '../elements/visible.ts'
+import { useConnection } from './context.ts'
+import type { Refusal } from './link.ts'
+
+/** Lies over the top edge, so that a short break moves nothing. */
+export function Banner() {
+  const state = useConnection((connection) => connection.state)
+  if (state !== 'lost') return null
+  return (
+    <div role="status" className="pointer-events-none fixed inset-x-0 top-2 z-20 flex justify-center">
+      <p className="flex h-8 animate-rise items-center gap-2 rounded-full border border-line bg-raised px-4 shadow-float">
+        <Unplug size={14} aria-hidden="true" className="text-warn" />
+        The host is away. Sandboxes keep running; this window reconnects by itself.
+      </p>
+    </div>
+  )
+}
+
+export function SignedOut({ refusal }: { refusal: Refusal }) {
+  return (
+    <main className="flex h-full flex-col items-center justify-center gap-4 p-8 text-center">
+      <KeyRound size={20} aria-hidden="true" className="text-ink-2" />
+      <div className="space-y-1">
+        <h1 className="text-title font-semibold">{visible(refusal.message)}</h1>
+        <p className="text-ink-2">{visible(refusal.nextStep)}</p>
+      </div>
+      <div className="w-60 text-left">
+        <CopyLine text="rewind open" />
+      </div>
+    </main>
+  )
+}

@@ -1,0 +1,67 @@
+/** All that the window knows, made once per link: the stores, and the event stream that feeds them. */
+import { createRewindStore, type RewindStore } from '../rewind/rewind-store.ts'
+import { createSessionsStore, type SessionsStore } from '../sessions/sessions-store.ts'
+import { createSelectionStore, type SelectionStore } from '../timeline/selection-store.ts'
+import { createSessionStore, type SessionStore } from '../timeline/session-store.ts'
+import { type ConnectionStore, createConnectionStore } from './connection-store.ts'
+import { followEvents } from './event-stream.ts'
+import type { Link, Rpc } from './link.ts'
+import { remembered } from './remembered.ts'
+
+export interface Host {
+  rpc: Rpc
+  pickFolder: Link['pickFolder']
+  connection: ConnectionStore
+  sessions: SessionsStore
+  session: SessionStore
+  selection: SelectionStore
+  rewind: RewindStore
+  /** Begin to listen to the host. */
+  start(): void
+}
+
+export function createHost({ rpc, pickFolder, onState }: Link): Host {
+  const connection = createConnectionStore(rpc)
+  const sessions = createSessionsStore(rpc, remembered('open-session'))
+  const session = createSessionStore(rpc)
+  const selection = createSelectionStore()
+  const rewind = createRewindStore(rpc, session)
+
+  const showOpen = () => {
+    const { open } = sessions.getState()
+    if (session.getState().id === open) return
+    selection.toNow()
+    rewind.dismiss()
+    void session.show(open)
+  }
+
+  return {
+    rpc,
+    pickFolder,
+    connection,
+    sessions,
+    session,
+    selection,
+    rewind,
+    start() {
+      onState((state, refusal) => connection.lineState(state, refusal))
+      sessions.subscribe(showOpen)
+      void followEvents(
+        rpc,
+        {
+          streaming: (on) => connection.streaming(on),
+          reload() {
+            void connection.loadInfo()
+            void sessions.load()
+            void session.reload()
+          },
+          apply(event) {
+            sessions.apply(event)
+            session.apply(event)
+          },
+        },
+        new AbortController().signal,
+      )
+    },
+  }
+}

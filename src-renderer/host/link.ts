@@ -1,0 +1,104 @@
+/**
+ * The line to the host: a message port that the Electron preload hands over, or a WebSocket in a browser. This is
+ * the only module that knows which of the two it is; the rest of the window sees typed calls and a connection state.
+ */
+import { createORPCClient } from '@orpc/client'
+import { RPCLink as PortLink } from '@orpc/client/message-port'
+import { RPCLink as SocketLink } from '@orpc/client/websocket'
+import type { ContractRouterClient } from '@orpc/contract'
+import type { contract } from '../../src-main/contract/index.ts'
+import { ReconnectingSocket, type SocketState } from './socket.ts'
+
+export type Rpc = ContractRouterClient<typeof contract>
+
+/** Why the host would not have this browser: what it said, and what to do about it. */
+export interface Refusal {
+  message: string
+  nextStep: string
+}
+
+export interface Link {
+  rpc: Rpc
+  /** The platform's folder dialog; null where there is none. */
+  pickFolder: (() => Promise<string | null>) | null
+  /** Tells state changes of the line, the present one first. */
+  onState(listener: (state: SocketState, refusal: Refusal | null) => void): void
+}
+
+declare global {
+  interface Window {
+    rewindShell?: { kind: 'electron'; pickFolder(): Promise<string | null> }
+  }
+}
+
+export const connect = (): Link => (window.rewindShell ? overPort(window.rewindShell.pickFolder) : overSocket())
+
+/** A link over one end of a message channel whose other end a host serves. */
+export function overChannel(port: MessagePort, pickFolder: Link['pickFolder'] = null): Link {
+  port.start()
+  return {
+    rpc: createORPCClient(new PortLink({ port })),
+    pickFolder,
+    onState: (listener) => listener('open', null),
+  }
+}
+
+function overPort(pickFolder: () => Promise<string | null>): Link {
+  const { port1, port2 } = new MessageChannel()
+  // A page from file:// has the origin 'null', which postMessage does not take as a target.
+  window.postMessage('rewind:rpc-port', location.origin === 'null' ? '*' : location.origin, [port2])
+  return overChannel(port1, pickFolder)
+}
+
+const NOT_SIGNED_IN: Refusal = {
+  message: 'This browser is not signed in.',
+  nextStep: 'Run `rewind open` in a terminal: it opens this window with a fresh sign-in.',
+}
+
+function overSocket(): Link {
+  const listeners = new Set<Parameters<Link['onState']>[0]>()
+  let state: SocketState = 'connecting'
+  let refusal: Refusal | null = null
+  const tell = (next: SocketState) => {
+    state = next
+    if (next === 'open') refusal = null
+    for (const listener of listeners) listener(state, next === 'refused' ? (refusal ?? NOT_SIGNED_IN) : null)
+  }
+  const scheme = location.protocol === 'https:' ? 'wss' : 'ws'
+  // Made once the single-use code was exchanged: before that the socket would be refused.
+  const link = redeemCode().then((problem) => {
+    refusal = problem
+    const websocket = new ReconnectingSocket(`${scheme}://${location.host}/rpc`, {
+      onState: tell,
+      hostAnswers: async () => (await fetch('/', { method: 'HEAD', cache: 'no-store' })).status > 0,
+    })
+    return new SocketLink({ websocket })
+  })
+  return {
+    rpc: createORPCClient({ call: async (path, input, options) => (await link).call(path, input, options) }),
+    pickFolder: null,
+    onState: (listener) => {
+      listeners.add(listener)
+      listener(state, refusal)
+    },
+  }
+}
+
+/** Exchanges the code in the address's hash for a cookie, and takes it out of the address. */
+async function redeemCode(): Promise<Refusal | null> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code')
+  if (!code) return null
+  history.replaceState(null, '', location.pathname + location.search)
+  try {
+    const answer = await fetch('/auth', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+    if (answer.ok) return null
+    const said = (await answer.json()) as Partial<Refusal>
+    return { message: said.message ?? NOT_SIGNED_IN.message, nextStep: said.nextStep ?? NOT_SIGNED_IN.nextStep }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,37 @@
+/** What a rewind took out of a conversation, found from the timeline and the two histories. */
+import { type Branch, branchesOf, currentLine, type Message, type Timeline } from '../../src-main/contract/index.ts'
+import { NOW } from '../timeline/selection-store.ts'
+
+/**
+ * The rewind that matters for what is looked at: for now the last one whose branch hangs from the current line; for a
+ * point the last one that went back to it.
+ * @returns id of the point that keeps what was left
+ */
+export function cutBy(timeline: Timeline, moment: string): { tip: string; branch: Branch<unknown>['letter'] } | null {
+  const { points, head } = timeline
+  const line = new Set(currentLine(points, head).map(({ id }) => id))
+  const hanging = branchesOf(points, head).filter(({ from }) => (moment === NOW ? line.has(from) : from === moment))
+  const last = hanging
+    .flatMap((branch) => {
+      const tip = branch.points.at(-1)
+      return tip ? [{ tip, branch: branch.letter }] : []
+    })
+    .toSorted((a, b) => a.tip.seq - b.tip.seq)
+    .at(-1)
+  return last ? { tip: last.tip.id, branch: last.branch } : null
+}
+
+/** Messages of the history that was left which the present one no longer holds. */
+export function cutMessages(left: readonly Message[], present: readonly Message[]): Message[] {
+  const held = new Map<string, number>()
+  for (const message of present) {
+    const key = JSON.stringify(message)
+    held.set(key, (held.get(key) ?? 0) + 1)
+  }
+  return left.filter((message) => {
+    const key = JSON.stringify(message)
+    const count = held.get(key) ?? 0
+    if (count > 0) held.set(key, count - 1)
+    return count === 0
+  })
+}

@@ -1,0 +1,99 @@
+/** One message: who speaks in the margin, what was said beside it. */
+import { CornerDownRight, RotateCcw, Wrench } from 'lucide-react'
+import { memo, useMemo, useState } from 'react'
+import type { Message } from '../../src-main/contract/index.ts'
+import { Block, Name } from '../elements/text.tsx'
+import { visible, visibleName } from '../elements/visible.ts'
+import { type Part, readMessage } from './read-message.ts'
+
+interface MessageViewProps {
+  message: Message
+  raw: boolean
+  /** It is the resume cue of a rewind. */
+  cue?: boolean
+  /** A rewind took it out. */
+  cut?: boolean
+}
+
+export const MessageView = memo(function MessageView({ message, raw, cue, cut }: MessageViewProps) {
+  const { role, parts } = useMemo(() => readMessage(message), [message])
+  return (
+    <li
+      className={`grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 px-4 py-1.5 ${cue ? 'border-l-2 border-accent bg-accent-soft pl-3.5' : ''} ${cut ? 'text-ink-2' : ''}`}
+    >
+      <span className={`pt-px text-right text-small ${cue ? 'font-medium text-accent' : 'text-ink-3'}`}>
+        {cue ? (
+          <span className="inline-flex items-center gap-1">
+            <RotateCcw size={12} aria-hidden="true" />
+            resume
+          </span>
+        ) : (
+          <Name className="block">{role}</Name>
+        )}
+      </span>
+      <div className="flex min-w-0 flex-col gap-1.5">
+        {raw ? (
+          <Block className="font-mono text-code">{JSON.stringify(message, null, 2)}</Block>
+        ) : parts.length === 0 ? (
+          <span className="text-ink-3">(empty)</span>
+        ) : (
+          parts.map((part, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts never move within their message
+            <PartView key={index} part={part} cut={cut ?? false} />
+          ))
+        )}
+      </div>
+    </li>
+  )
+})
+
+function PartView({ part, cut }: { part: Part; cut: boolean }) {
+  switch (part.kind) {
+    case 'text':
+      return <Block className={cut ? 'line-through decoration-ink-3/60' : ''}>{part.text}</Block>
+    case 'thinking':
+      return <Block className="border-l border-line-strong pl-2 text-ink-2 italic">{part.text}</Block>
+    case 'call':
+      return <Call name={part.name} args={part.args} cut={cut} />
+    case 'result':
+      return <Result text={part.text} failed={part.failed} />
+    case 'other':
+      return <Block className="font-mono text-code text-ink-2">{`${part.type} ${part.json}`}</Block>
+  }
+}
+
+function Call({ name, args, cut }: { name: string; args: string; cut: boolean }) {
+  const [open, setOpen] = useState(false)
+  const long = args.length > 80 || args.includes('\n')
+  return (
+    <div className="min-w-0 rounded-md border border-line bg-raised font-mono text-code">
+      <button
+        type="button"
+        disabled={!long}
+        aria-expanded={long ? open : undefined}
+        onClick={() => setOpen(!open)}
+        className="flex h-7 w-full min-w-0 items-center gap-2 px-2 text-left"
+      >
+        <Wrench size={12} aria-label="tool call" className="shrink-0 text-ink-3" />
+        <span className={`shrink-0 font-medium ${cut ? 'line-through decoration-ink-3/60' : ''}`}>
+          {visibleName(name)}
+        </span>
+        <span className="truncate text-ink-2">{visible(args.replace(/\s+/g, ' ').slice(0, 400))}</span>
+      </button>
+      {open ? <Block className="border-t border-line px-2 py-1 text-ink-2">{args}</Block> : null}
+    </div>
+  )
+}
+
+function Result({ text, failed }: { text: string; failed: boolean }) {
+  return (
+    <div className="flex min-w-0 gap-2">
+      <CornerDownRight
+        size={13}
+        aria-label="result"
+        className={`mt-1 shrink-0 ${failed ? 'text-bad' : 'text-ink-3'}`}
+      />
+      <Block className="flex-1 font-mono text-code text-ink-2">{text === '' ? '(no output)' : text}</Block>
+    </div>
+  )
+}

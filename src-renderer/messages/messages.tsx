@@ -1,0 +1,165 @@
+/** The conversation as it stood at the selected moment, and what a rewind cut from it. */
+import { Braces, CircleCheck, Scissors, TriangleAlert, Wrench } from 'lucide-react'
+import { useState } from 'react'
+import { useStore } from 'zustand'
+import type { Conversation, LedgerEntry, Message, Timeline } from '../../src-main/contract/index.ts'
+import { IconButton } from '../elements/button.tsx'
+import { count } from '../elements/format.ts'
+import { Loading, Nothing, Problem } from '../elements/problem.tsx'
+import { visible } from '../elements/visible.ts'
+import { useAsked } from '../host/asked.ts'
+import { useHost, useSession } from '../host/context.ts'
+import { pointOf } from '../timeline/moments.ts'
+import { NOW } from '../timeline/selection-store.ts'
+import { cutBy, cutMessages } from './cut.ts'
+import { MessageView } from './message-view.tsx'
+
+/** Messages drawn at first; earlier ones on demand. */
+const PAGE = 200
+
+export function Messages() {
+  const { rpc, selection } = useHost()
+  const { moment, other } = useStore(selection)
+  const session = useSession((state) => state.id)
+  const timeline = useSession((state) => state.timeline)
+  const ledger = useSession((state) => state.ledger)
+  const revision = useSession((state) => state.messages)
+  const [raw, setRaw] = useState(false)
+
+  // Of two moments the newer one's history is shown: it holds the older one's, as far as no rewind lies between.
+  const at = other !== null && timeline ? newer(timeline, moment, other) : moment
+  const asked = useAsked(session && `${session} ${at}`, at === NOW ? revision : 0, (signal) =>
+    rpc.messages.get({ session: session ?? '', at }, { signal }),
+  )
+  const cut = timeline && other === null ? cutBy(timeline, at) : null
+  const left = useAsked(cut && `${session} ${cut.tip}`, 0, (signal) =>
+    rpc.messages.get({ session: session ?? '', at: cut?.tip ?? '' }, { signal }),
+  )
+
+  if (asked.state === 'loading') return <Loading what="Reading the conversation" />
+  if (asked.state === 'failed')
+    return <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
+  const gone = left.state === 'ready' ? cutMessages(left.value.messages, asked.value.messages) : []
+  const repairs = timeline && cut ? repairsOf(ledger, timeline, cut.tip) : []
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line pr-2 pl-4 text-small text-ink-2">
+        <span>{count(asked.value.messages.length, 'message')}</span>
+        <Validity conversation={asked.value} />
+        <span className="flex-1" />
+        <IconButton label="Raw JSON" pressed={raw} onClick={() => setRaw(!raw)}>
+          <Braces size={14} />
+        </IconButton>
+      </header>
+      {asked.value.messages.length === 0 && gone.length === 0 ? (
+        <Nothing title="No conversation here">
+          An agent’s messages appear as it hands them over; a rewind takes them back together with the files.
+        </Nothing>
+      ) : (
+        <History conversation={asked.value} gone={gone} branch={cut?.branch ?? ''} repairs={repairs} raw={raw} />
+      )}
+    </div>
+  )
+}
+
+const newer = (timeline: Timeline, a: string, b: string): string => {
+  if (a === NOW || b === NOW) return NOW
+  return (pointOf(timeline, a)?.seq ?? 0) >= (pointOf(timeline, b)?.seq ?? 0) ? a : b
+}
+
+/** Repairs that the rewind which left this tip made: those between its moment and the next tip's. */
+export function repairsOf(ledger: readonly LedgerEntry[], timeline: Timeline, tipId: string): LedgerEntry[] {
+  const tip = pointOf(timeline, tipId)
+  if (!tip) return []
+  const next = timeline.points.find((point) => point.kind === 'tip' && point.seq > tip.seq)
+  return ledger.filter(
+    ({ eventType, timestamp }) => eventType === 'repair' && timestamp >= tip.at && (!next || timestamp < next.at),
+  )
+}
+
+interface HistoryProps {
+  conversation: Conversation
+  gone: Message[]
+  branch: string
+  repairs: LedgerEntry[]
+  raw: boolean
+}
+
+function History({ conversation: { messages, cue }, gone, branch, repairs, raw }: HistoryProps) {
+  const [shown, setShown] = useState(PAGE)
+  const first = Math.max(0, messages.length - shown)
+  const cutAt = gone.length === 0 ? -1 : (cue ?? messages.length)
+  return (
+    <ol aria-label="Conversation" className="min-h-0 flex-1 overflow-y-auto py-2 select-text">
+      {first > 0 ? (
+        <li className="px-4 py-1">
+          <button
+            type="button"
+            className="text-small text-accent hover:underline"
+            onClick={() => setShown(shown + PAGE)}
+          >
+            Show {count(Math.min(PAGE, first), 'earlier message')}
+          </button>
+        </li>
+      ) : null}
+      {messages.slice(first).map((message, offset) => {
+        const index = first + offset
+        return [
+          index === cutAt ? <Cut key="cut" messages={gone} branch={branch} repairs={repairs} raw={raw} /> : null,
+          // biome-ignore lint/suspicious/noArrayIndexKey: a history grows at its end; the index is the identity
+          <MessageView key={index} message={message} cue={index === cue} raw={raw} />,
+        ]
+      })}
+      {cutAt >= messages.length ? <Cut messages={gone} branch={branch} repairs={repairs} raw={raw} /> : null}
+    </ol>
+  )
+}
+
+interface CutProps {
+  messages: Message[]
+  branch: string
+  repairs: LedgerEntry[]
+  raw: boolean
+}
+
+function Cut({ messages, branch, repairs, raw }: CutProps) {
+  return (
+    <li className="my-2 border-y border-dashed border-line-strong bg-panel py-1">
+      <p className="flex items-center gap-2 px-4 py-1 text-small font-medium text-ink-2">
+        <Scissors size={13} aria-hidden="true" />
+        Cut by the rewind · {count(messages.length, 'message')}, kept on branch {branch}
+      </p>
+      {repairs.map((repair) => (
+        <p key={repair.id} className="flex items-center gap-2 px-4 py-0.5 text-small text-warn">
+          <Wrench size={13} aria-hidden="true" className="shrink-0" />
+          {visible(repair.notes ?? repair.resolution ?? 'The history was repaired')}
+        </p>
+      ))}
+      <ol aria-label="Cut by the rewind">
+        {messages.map((message, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the cut is fixed; the index is the identity
+          <MessageView key={index} message={message} cut raw={raw} />
+        ))}
+      </ol>
+    </li>
+  )
+}
+
+function Validity({ conversation: { messages, problems } }: { conversation: Conversation }) {
+  if (messages.length === 0) return null
+  if (problems.length === 0)
+    return (
+      <span className="flex items-center gap-1 text-ok" title="A strict provider would take this history">
+        <CircleCheck size={13} aria-hidden="true" />
+        valid
+      </span>
+    )
+  return (
+    <span className="flex min-w-0 items-center gap-1 text-warn" title={problems.join('\n')}>
+      <TriangleAlert size={13} aria-hidden="true" className="shrink-0" />
+      <span className="truncate">
+        {visible(problems.length === 1 ? (problems[0] ?? '') : `${problems.length} problems`)}
+      </span>
+    </span>
+  )
+}

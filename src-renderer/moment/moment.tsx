@@ -1,0 +1,125 @@
+/** The right half: what was selected, and its four views. The band across its top says when this is not now. */
+import { Tabs } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { Changes } from '../changes/changes.tsx'
+import { Ago } from '../elements/ago.tsx'
+import { Boundary } from '../elements/boundary.tsx'
+import { Key } from '../elements/button.tsx'
+import { Name } from '../elements/text.tsx'
+import { visibleName } from '../elements/visible.ts'
+import { useHost, useSelection, useSession } from '../host/context.ts'
+import { Ledger } from '../ledger/ledger.tsx'
+import { Messages } from '../messages/messages.tsx'
+import { Output } from '../output/output.tsx'
+import { momentName, ordered, pointOf } from '../timeline/moments.ts'
+import { VerdictWord } from '../timeline/row.tsx'
+import { atNow, type PaneTab } from '../timeline/selection-store.ts'
+import { takenBy } from '../timeline/words.ts'
+
+export function MomentPane() {
+  const { selection } = useHost()
+  const tab = useSelection((state) => state.tab)
+  const commands = useSession((state) => state.commands.length)
+  const rows = useSession((state) => state.ledger.length)
+  return (
+    <section aria-label="Moment" className="flex h-full min-h-0 flex-col">
+      <MomentHeader />
+      <Tabs.Root
+        value={tab}
+        onValueChange={(value) => selection.tab(value as PaneTab)}
+        className="flex min-h-0 flex-1 flex-col"
+      >
+        <Tabs.List aria-label="Views" className="flex h-9 shrink-0 items-stretch gap-1 border-b border-line px-3">
+          <Tab value="changes">Changes</Tab>
+          <Tab value="messages">Messages</Tab>
+          <Tab value="output" count={commands}>
+            Output
+          </Tab>
+          <Tab value="ledger" count={rows}>
+            Ledger
+          </Tab>
+        </Tabs.List>
+        <Pane value="changes" name="Changes">
+          <Changes />
+        </Pane>
+        <Pane value="messages" name="Messages">
+          <Messages />
+        </Pane>
+        <Pane value="output" name="Output">
+          <Output />
+        </Pane>
+        <Pane value="ledger" name="Ledger">
+          <Ledger />
+        </Pane>
+      </Tabs.Root>
+    </section>
+  )
+}
+
+function Tab({ value, count, children }: { value: PaneTab; count?: number; children: string }) {
+  return (
+    <Tabs.Trigger
+      value={value}
+      aria-label={children}
+      className="relative flex items-center gap-1.5 px-2 text-ink-2 hover:text-ink data-[state=active]:font-medium data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-2 data-[state=active]:after:-bottom-px data-[state=active]:after:h-0.5 data-[state=active]:after:bg-accent"
+    >
+      {children}
+      {count ? <span className="text-small font-normal text-ink-3">{count}</span> : null}
+    </Tabs.Trigger>
+  )
+}
+
+function Pane({ value, name, children }: { value: PaneTab; name: string; children: ReactNode }) {
+  return (
+    <Tabs.Content value={value} tabIndex={-1} className="min-h-0 flex-1 outline-none" asChild>
+      <section aria-label={name}>
+        <Boundary name={name}>{children}</Boundary>
+      </section>
+    </Tabs.Content>
+  )
+}
+
+function MomentHeader() {
+  const { selection } = useHost()
+  const timeline = useSession((state) => state.timeline)
+  const moment = useSelection((state) => state.moment)
+  const other = useSelection((state) => state.other)
+  const point = other === null ? pointOf(timeline, moment) : null
+  const now = atNow({ moment, other })
+  const [from, to] = timeline && other !== null ? ordered(timeline, moment, other) : [moment, null]
+  return (
+    <header
+      className={`flex h-9 shrink-0 items-center gap-2 border-b px-4 ${now ? 'border-line' : 'border-accent-line bg-accent-soft'}`}
+    >
+      <h2 className="flex min-w-0 shrink items-center gap-1.5 font-semibold">
+        <Name>{momentName(timeline, from)}</Name>
+        {to !== null ? (
+          <>
+            <span className="font-normal text-ink-2">to</span>
+            <Name>{momentName(timeline, to)}</Name>
+          </>
+        ) : null}
+      </h2>
+      {point?.verdict ? <VerdictWord verdict={point.verdict.status} /> : null}
+      {point ? (
+        <span className="min-w-0 truncate text-small text-ink-2">
+          <Ago at={point.at} /> · {takenBy(point)}
+          {point.why ? ` · ${visibleName(point.why)}` : ''}
+        </span>
+      ) : null}
+      {now ? <span className="text-small text-ink-2">what stands in the sandbox</span> : null}
+      <span className="flex-1" />
+      {now ? null : (
+        <button
+          type="button"
+          aria-label="Back to now"
+          aria-keyshortcuts="N"
+          onClick={() => selection.toNow()}
+          className="flex shrink-0 items-center gap-1.5 rounded-md px-2 py-0.5 text-accent hover:bg-base/60"
+        >
+          Back to now <Key>N</Key>
+        </button>
+      )}
+    </header>
+  )
+}

@@ -1,0 +1,259 @@
+/** Commands of the session, newest first, and what the chosen one wrote; live while it runs. */
+import { CircleCheck, CircleDashed, CircleSlash, CircleX, Timer } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { Group, Panel, Separator } from 'react-resizable-panels'
+import { type CommandRecord, fromRpcError, type RewindError } from '../../src-main/contract/index.ts'
+import { Ago } from '../elements/ago.tsx'
+import { Button } from '../elements/button.tsx'
+import { useRunningFor } from '../elements/clock.ts'
+import { shown, size, took } from '../elements/format.ts'
+import { Loading, Nothing, ProblemLine } from '../elements/problem.tsx'
+import { Spinner } from '../elements/spinner.tsx'
+import { Name } from '../elements/text.tsx'
+import { visible, visibleName } from '../elements/visible.ts'
+import { useHost, useSession } from '../host/context.ts'
+import { runsOf } from './ansi.ts'
+import { followOutput, type StreamText } from './output-reader.ts'
+
+/** Older commands than these are reached by the CLI; a list of ten thousand helps nobody here. */
+const LISTED = 500
+
+export function Output() {
+  const commands = useSession((state) => state.commands)
+  const [picked, setPicked] = useState<string | null>(null)
+  const newestFirst = useMemo(() => commands.slice(-LISTED).reverse(), [commands])
+  const command = newestFirst.find(({ id }) => id === picked) ?? newestFirst[0]
+  if (!command)
+    return <Nothing title="No command has run yet">What runs in the sandbox is shown here as it runs.</Nothing>
+  return (
+    <Group orientation="vertical" className="h-full">
+      <Panel id="commands" defaultSize={168} minSize={56} groupResizeBehavior="preserve-pixel-size">
+        <CommandList commands={newestFirst} shown={command.id} pick={setPicked} />
+      </Panel>
+      <Separator className="h-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
+      <Panel id="output" minSize={96}>
+        <CommandOutput key={command.id} command={command} />
+      </Panel>
+    </Group>
+  )
+}
+
+interface CommandListProps {
+  commands: CommandRecord[]
+  shown: string
+  pick(id: string): void
+}
+
+function CommandList({ commands, shown: chosen, pick }: CommandListProps) {
+  const active = commands.findIndex(({ id }) => id === chosen)
+  const onKeyDown = (event: KeyboardEvent) => {
+    const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: commands.length - 1 }[event.key]
+    const command = to === undefined ? undefined : commands[to]
+    if (!command) return
+    event.preventDefault()
+    pick(command.id)
+    document.getElementById(`command-${command.id}`)?.scrollIntoView({ block: 'nearest' })
+  }
+  return (
+    <div
+      role="listbox"
+      aria-label="Commands"
+      aria-activedescendant={`command-${chosen}`}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      className="h-full overflow-y-auto"
+    >
+      {commands.map((command) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the keys
+        // biome-ignore lint/a11y/useFocusableInteractive: focus stays on the listbox
+        <div
+          key={command.id}
+          id={`command-${command.id}`}
+          role="option"
+          aria-selected={command.id === chosen}
+          aria-label={`${visibleName(shown(command.command))}, ${statusWord(command)}`}
+          onClick={() => pick(command.id)}
+          className={`flex h-7 items-center gap-2 px-4 ${command.id === chosen ? 'bg-accent-soft' : 'hover:bg-hover'}`}
+        >
+          <StatusIcon command={command} />
+          <Name mono className="flex-1">
+            {shown(command.command)}
+          </Name>
+          {command.tool ? <span className="shrink-0 text-small text-ink-3">{visibleName(command.tool)}</span> : null}
+          <Duration command={command} />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+export function statusWord(command: CommandRecord): string {
+  if (command.status !== 'exited')
+    return { running: 'running', 'timed-out': 'timed out', cancelled: 'cancelled', lost: 'lost' }[command.status]
+  return command.signal ? `ended by ${command.signal}` : `exit ${command.code ?? '?'}`
+}
+
+const failed = ({ status, code }: CommandRecord): boolean =>
+  status !== 'running' && !(status === 'exited' && code === 0)
+
+function StatusIcon({ command }: { command: CommandRecord }) {
+  const { status } = command
+  if (status === 'running')
+    return (
+      <span className="text-accent">
+        <Spinner />
+      </span>
+    )
+  const Icon =
+    status === 'timed-out'
+      ? Timer
+      : status === 'cancelled'
+        ? CircleSlash
+        : status === 'lost'
+          ? CircleDashed
+          : failed(command)
+            ? CircleX
+            : CircleCheck
+  const tone = status === 'cancelled' || status === 'lost' ? 'text-ink-3' : failed(command) ? 'text-bad' : 'text-ok'
+  return <Icon size={14} aria-hidden="true" className={`shrink-0 ${tone}`} />
+}
+
+function Duration({ command }: { command: CommandRecord }) {
+  return (
+    <span className="w-16 shrink-0 text-right text-small text-ink-2">
+      {command.endedAt ? (
+        took(command.endedAt.getTime() - command.startedAt.getTime())
+      ) : (
+        <RunningFor since={command.startedAt} />
+      )}
+    </span>
+  )
+}
+
+const RunningFor = ({ since }: { since: Date }) => <>{useRunningFor(since)}</>
+
+function CommandOutput({ command }: { command: CommandRecord }) {
+  const { rpc } = useHost()
+  const [stopping, setStopping] = useState(false)
+  const [problem, setProblem] = useState<RewindError | null>(null)
+  const stdout = useStream(command, 'stdout')
+  const stderr = useStream(command, 'stderr')
+  const running = command.status === 'running'
+  const silent = !stdout.shown && !stderr.shown
+  const stop = () => {
+    setStopping(true)
+    rpc.commands
+      .stop({ session: command.session, id: command.id })
+      .catch((error) => setProblem(fromRpcError(error)))
+      .finally(() => setStopping(false))
+  }
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line px-4 text-small">
+        <span className={failed(command) ? 'text-bad' : 'text-ink-2'}>{statusWord(command)}</span>
+        <Ago at={command.startedAt} className="text-ink-2" />
+        {command.note ? <Name className="text-ink-2">{command.note}</Name> : null}
+        <span className="flex-1" />
+        {running ? (
+          <Button busy={stopping} onClick={stop}>
+            Stop
+          </Button>
+        ) : null}
+      </header>
+      {problem ? <ProblemLine message={problem.message} nextStep={problem.nextStep} /> : null}
+      <Scroll version={`${stdout.shown?.text.length} ${stderr.shown?.text.length}`}>
+        {stdout.problem ? <ProblemLine message={stdout.problem.message} nextStep={stdout.problem.nextStep} /> : null}
+        {silent && !stdout.done ? <Loading what={running ? 'Nothing written yet' : 'Reading'} /> : null}
+        {silent && stdout.done && stderr.done && !stdout.problem ? (
+          <p className="font-sans text-ink-3">It wrote nothing.</p>
+        ) : null}
+        {stdout.shown ? <Written stream={stdout.shown} /> : null}
+        {stderr.shown ? (
+          <>
+            {stdout.shown ? (
+              <p className="mt-2 border-t border-line pt-1 font-sans text-small text-ink-3">stderr</p>
+            ) : null}
+            <Written stream={stderr.shown} />
+          </>
+        ) : null}
+      </Scroll>
+    </div>
+  )
+}
+
+function useStream(command: CommandRecord, stream: 'stdout' | 'stderr') {
+  const { rpc } = useHost()
+  const [shown, setShown] = useState<StreamText | null>(null)
+  const [done, setDone] = useState(false)
+  const [problem, setProblem] = useState<RewindError | null>(null)
+  const { session, id } = command
+  const known = useRef(stream === 'stdout' ? command.stdoutBytes : command.stderrBytes).current
+  useEffect(() => {
+    const abort = new AbortController()
+    followOutput({ rpc, session, id, stream, known, onText: setShown, signal: abort.signal })
+      .catch((error) => {
+        if (!abort.signal.aborted) setProblem(fromRpcError(error))
+      })
+      .finally(() => {
+        if (!abort.signal.aborted) setDone(true)
+      })
+    return () => abort.abort()
+  }, [rpc, session, id, stream, known])
+  return { shown, done, problem }
+}
+
+/** Stays at the end while the end is in view. */
+function Scroll({ version, children }: { version: string; children: React.ReactNode }) {
+  const box = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows what was written
+  useEffect(() => {
+    if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight
+  }, [version])
+  return (
+    <div
+      ref={box}
+      role="log"
+      aria-label="Output"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroller must be reachable by key
+      tabIndex={0}
+      onScroll={({ currentTarget: at }) => {
+        atEnd.current = at.scrollTop + at.clientHeight >= at.scrollHeight - 4
+      }}
+      className="min-h-0 flex-1 overflow-y-auto bg-sunken px-4 py-2 font-mono text-code select-text"
+    >
+      {children}
+    </div>
+  )
+}
+
+const colours = [
+  'text-ink-3',
+  'text-bad',
+  'text-ok',
+  'text-warn',
+  'text-accent',
+  'text-accent',
+  'text-accent',
+  'text-ink',
+]
+
+function Written({ stream }: { stream: StreamText }) {
+  const runs = useMemo(() => runsOf(stream.text), [stream.text])
+  return (
+    <>
+      {stream.skipped > 0 ? <p className="font-sans text-small text-ink-3">{size(stream.skipped)} earlier</p> : null}
+      <pre className="whitespace-pre-wrap [overflow-wrap:anywhere]">
+        {runs.map((run, index) => (
+          <span
+            // biome-ignore lint/suspicious/noArrayIndexKey: output only grows at its end
+            key={index}
+            className={`${run.colour === null ? '' : colours[run.colour]} ${run.bold ? 'font-semibold' : ''} ${run.dim ? 'opacity-80' : ''}`}
+          >
+            {visible(run.text)}
+          </span>
+        ))}
+      </pre>
+    </>
+  )
+}

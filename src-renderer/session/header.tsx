@@ -1,0 +1,68 @@
+/** The open session: what it is, how it stands, and the three things that change it. */
+import { Bookmark, RotateCcw, Undo2 } from 'lucide-react'
+import { useStore } from 'zustand'
+import { bareRewindTarget, type SessionDetails, type Timeline } from '../../src-main/contract/index.ts'
+import { Button } from '../elements/button.tsx'
+import { Name } from '../elements/text.tsx'
+import { visible, visibleName } from '../elements/visible.ts'
+import { useHost } from '../host/context.ts'
+import { isLive } from '../sessions/sessions-store.ts'
+import { StateDot, stateWord } from '../sessions/state.tsx'
+import { pointOf } from '../timeline/moments.ts'
+import type { Selection } from '../timeline/selection-store.ts'
+import { CheckpointPopover } from './checkpoint-popover.tsx'
+
+/** Where Rewind would go for what is selected: the point itself, or for now where a bare rewind goes. */
+export function rewindTarget(timeline: Timeline, { moment }: Pick<Selection, 'moment'>) {
+  return pointOf(timeline, moment) ?? bareRewindTarget(timeline.points, timeline.head) ?? null
+}
+
+export function SessionHeader({ details, timeline }: { details: SessionDetails; timeline: Timeline }) {
+  const { selection, rewind } = useHost()
+  const moment = useStore(selection, (state) => state.moment)
+  const busy = useStore(rewind, (state) => state.busy)
+  const target = rewindTarget(timeline, { moment })
+  const live = isLive(details)
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-4">
+      <div className="flex min-w-0 items-center gap-3">
+        <h1 className="flex min-w-0 text-title font-semibold">
+          <Name>{details.name}</Name>
+        </h1>
+        <span className="flex shrink-0 items-center gap-1.5 text-small text-ink-2">
+          <StateDot session={details} />
+          {stateWord(details)}
+        </span>
+        <span className="min-w-16 truncate-start text-small text-ink-3" title={visibleName(details.workspace)}>
+          <bdi>{visibleName(details.workspace)}</bdi>
+        </span>
+        <span className="shrink-0 text-small text-ink-3" title={notesOf(details)}>
+          {details.engine}
+        </span>
+      </div>
+      <span className="flex-1" />
+      {live ? (
+        <div className="flex shrink-0 items-center gap-2">
+          {timeline.undo ? (
+            <Button icon={<Undo2 size={14} />} shortcut="U" disabled={busy} onClick={() => void rewind.undo()}>
+              Undo rewind
+            </Button>
+          ) : null}
+          <CheckpointPopover icon={<Bookmark size={14} />} />
+          <Button
+            look="main"
+            icon={<RotateCcw size={14} />}
+            shortcut="R"
+            disabled={!target}
+            onClick={() => (target ? rewind.ask(target) : undefined)}
+          >
+            Rewind
+          </Button>
+        </div>
+      ) : null}
+    </header>
+  )
+}
+
+const notesOf = (details: SessionDetails): string =>
+  [visible(details.engineDetail), ...details.notes.map(visible)].join('\n')

@@ -1,0 +1,110 @@
+/** The list of sessions and which of them is open in the window. */
+import { createStore, type StoreApi } from 'zustand/vanilla'
+import {
+  fromRpcError,
+  type RewindError,
+  type SessionEvent,
+  type SessionOptions,
+  type SessionSummary,
+} from '../../src-main/contract/index.ts'
+import type { Rpc } from '../host/link.ts'
+
+export interface Sessions {
+  load: 'loading' | 'ready' | 'failed'
+  problem: RewindError | null
+  sessions: readonly SessionSummary[]
+  /** Id of the session that the window shows. */
+  open: string | null
+}
+
+export interface SessionsStore extends StoreApi<Sessions> {
+  load(): Promise<void>
+  apply(event: SessionEvent): void
+  open(id: string): void
+  /** Begin the demo and open it. Throws a RewindError. */
+  demo(): Promise<void>
+  /** Begin a session (or attach to the live one of that name and folder) and open it. Throws a RewindError. */
+  create(options: Partial<SessionOptions> & { workspace: string }): Promise<void>
+}
+
+export const isLive = ({ status }: SessionSummary): boolean => status !== 'ended' && status !== 'destroyed'
+
+export function upsertSession(sessions: readonly SessionSummary[], summary: SessionSummary): SessionSummary[] {
+  const others = sessions.filter((session) => session.id !== summary.id)
+  return [...others, summary]
+}
+
+/** Live first, then newest first. */
+export function inOrder(sessions: readonly SessionSummary[]): SessionSummary[] {
+  return sessions.toSorted(
+    (a, b) => Number(isLive(b)) - Number(isLive(a)) || b.createdAt.getTime() - a.createdAt.getTime(),
+  )
+}
+
+/** Those whose name, folder, engine or status holds every word of the query. */
+export function matching(sessions: readonly SessionSummary[], query: string): SessionSummary[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  return sessions.filter((session) => {
+    const text = `${session.name} ${session.workspace} ${session.engine} ${session.status}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+/** What to show: what is open, else what was open last time, else the newest live one. */
+export function toOpen(state: Sessions, remembered: string | null): string | null {
+  const has = (id: string | null) => state.sessions.some((session) => session.id === id)
+  if (has(state.open)) return state.open
+  if (has(remembered)) return remembered
+  return inOrder(state.sessions)[0]?.id ?? null
+}
+
+export function afterEvent(state: Sessions, event: SessionEvent): Sessions {
+  if (event.type === 'sessionChanged')
+    return { ...state, sessions: upsertSession(state.sessions, event.summary), open: state.open ?? event.summary.id }
+  if (event.type !== 'sessionDeleted') return state
+  const sessions = state.sessions.filter((session) => session.id !== event.session)
+  const left = { ...state, sessions, open: state.open === event.session ? null : state.open }
+  return { ...left, open: toOpen(left, null) }
+}
+
+interface Memory {
+  get(): string | null
+  set(id: string): void
+}
+
+export function createSessionsStore(rpc: Pick<Rpc, 'sessions'>, memory: Memory): SessionsStore {
+  const store = createStore<Sessions>(() => ({ load: 'loading', problem: null, sessions: [], open: null }))
+  const open = (id: string) => {
+    memory.set(id)
+    store.setState({ open: id })
+  }
+  const openNew = (summary: SessionSummary) => {
+    store.setState((now) => ({ sessions: upsertSession(now.sessions, summary) }))
+    open(summary.id)
+  }
+  const asRewindError = (error: unknown): never => {
+    throw fromRpcError(error)
+  }
+  return {
+    ...store,
+    open,
+    async load() {
+      try {
+        const sessions = await rpc.sessions.list()
+        store.setState((now) => {
+          const next: Sessions = { ...now, load: 'ready', problem: null, sessions }
+          return { ...next, open: toOpen(next, memory.get()) }
+        })
+      } catch (error) {
+        store.setState({ load: 'failed', problem: fromRpcError(error) })
+      }
+    },
+    apply: (event) => store.setState((now) => afterEvent(now, event)),
+    demo: () => rpc.sessions.demo().then(openNew).catch(asRewindError),
+    create: (options) =>
+      rpc.sessions
+        .create(options)
+        .then(({ session }) => openNew(session))
+        .catch(asRewindError),
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The one moment that every pane shows. Looking is free: nothing here ever reaches the sandbox.
+ */
+import { createStore, type StoreApi } from 'zustand/vanilla'
+
+/** `now`, or the id of a point. */
+export type Moment = string
+export const NOW: Moment = 'now'
+
+export type PaneTab = 'changes' | 'messages' | 'output' | 'ledger'
+
+export interface Selection {
+  moment: Moment
+  /** The other end of a range; null for a single moment. */
+  other: Moment | null
+  /** For one point: against its parent, or up to now. */
+  against: 'parent' | 'now'
+  tab: PaneTab
+}
+
+export interface SelectionStore extends StoreApi<Selection> {
+  select(moment: Moment): void
+  /** Put the other end of the range here; on the moment itself the range is taken back. */
+  extend(moment: Moment): void
+  toNow(): void
+  against(against: Selection['against']): void
+  tab(tab: PaneTab): void
+}
+
+export const atNow = ({ moment, other }: Pick<Selection, 'moment' | 'other'>): boolean =>
+  moment === NOW && other === null
+
+/** What `extend` does: the first moment stays, the second one moves. */
+export const extended = (selection: Selection, moment: Moment): Selection => ({
+  ...selection,
+  other: moment === selection.moment ? null : moment,
+})
+
+export function createSelectionStore(): SelectionStore {
+  const store = createStore<Selection>(() => ({ moment: NOW, other: null, against: 'parent', tab: 'changes' }))
+  return {
+    ...store,
+    select: (moment) => store.setState({ moment, other: null }),
+    extend: (moment) => store.setState((now) => extended(now, moment)),
+    toNow: () => store.setState({ moment: NOW, other: null }),
+    against: (against) => store.setState({ against }),
+    tab: (tab) => store.setState({ tab }),
+  }
+}

@@ -1,0 +1,45 @@
+/** What a row says of itself, to the eye and to a screen reader. */
+import type { Point } from '../../src-main/contract/index.ts'
+import { count } from '../elements/format.ts'
+import { visibleName } from '../elements/visible.ts'
+import type { Mark } from './graph.tsx'
+import type { FoldRow, PointRow } from './rows.ts'
+
+const takers = { you: 'you', agent: 'an agent', auto: 'a rule' } as const
+
+export const takenBy = (point: Point): string => (point.takenBy === 'agent' ? 'agent' : point.takenBy)
+
+/** The point's name for a person. */
+export function titleOf(point: Point): string {
+  if (point.kind === 'tip') return point.label ?? 'Before the rewind'
+  return visibleName(point.label ?? point.id)
+}
+
+/** How a branch was left: `Left by the rewind to stable`, else by whom. */
+export function leftBy(tip: Point): string {
+  const why = visibleName(tip.why ?? '')
+  if (why.startsWith('left by ')) return `L${why.slice(1)}`
+  return why ? `Left: ${why}` : `Left by ${takers[tip.takenBy]}`
+}
+
+export function markOf({ point, left }: PointRow): Mark {
+  if (point.verdict) return point.verdict.status
+  if (point.kind === 'base') return 'base'
+  if (point.kind === 'tip') return 'tip'
+  if (left && point.takenBy === 'auto') return 'tip'
+  return point.takenBy === 'auto' ? 'tick' : 'named'
+}
+
+/** `stable, checkpoint, pass, 2 minutes ago`; `ago` is the spoken time. */
+export function spokenPoint(row: PointRow, ago: string): string {
+  const { point, branch, left } = row
+  const kind = point.kind === 'checkpoint' && point.takenBy === 'auto' ? 'automatic checkpoint' : kinds[point.kind]
+  const parts = [left ? leftBy(point) : titleOf(point), kind, point.verdict?.status, ago]
+  if (branch) parts.push(`branch ${branch.letter}`)
+  return parts.filter(Boolean).join(', ')
+}
+
+const kinds = { base: 'the workspace as it was', checkpoint: 'checkpoint', tip: 'left by a rewind' } as const
+
+export const spokenFold = (row: FoldRow): string =>
+  `${count(row.points.length, 'automatic checkpoint')}, folded${row.branch ? `, branch ${row.branch.letter}` : ''}`
