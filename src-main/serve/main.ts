@@ -2,7 +2,6 @@
  * Entry of the headless host. The version is looked at before anything else is imported: on an older Node the store's
  * native part would end the process without a word.
  */
-import process from 'node:process'
 
 const major = Number(process.versions.node.split('.', 1)[0])
 if (major < 24) {

@@ -3,7 +3,6 @@
  * folder named after the data folder. Another user who could put a socket there first would be taken for the host,
  * so that folder is used only when it is ours and closed.
  */
-import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,13 +11,18 @@ import { InvalidPathError } from '../contract/errors.ts'
 /** sockaddr_un holds 108 bytes with the closing zero on Linux, 104 on macOS. */
 const LONGEST = process.platform === 'linux' ? 107 : 103
 
+/** Loaded when it is needed: few data folders have such long paths, and every command would pay for it. */
+function nameFor(home: string): string {
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  return createHash('sha256').update(home).digest('hex').slice(0, 16)
+}
+
 /** The socket's path for a data folder; depends on nothing but the folder and the runtime directory. */
 export function socketPath(home: string): string {
-  const name = createHash('sha256').update(home).digest('hex').slice(0, 16)
-  if (process.platform === 'win32') return `\\\\.\\pipe\\rewind-${name}`
+  if (process.platform === 'win32') return `\\\\.\\pipe\\rewind-${nameFor(home)}`
   const inside = join(home, 'rewind.sock')
   if (Buffer.byteLength(inside) <= LONGEST) return inside
-  const tail = `rewind-${process.getuid?.() ?? 'user'}-${name}/rewind.sock`
+  const tail = `rewind-${process.getuid?.() ?? 'user'}-${nameFor(home)}/rewind.sock`
   const runtime = [process.env.XDG_RUNTIME_DIR, tmpdir(), '/tmp'].find(
     (folder) => folder && Buffer.byteLength(join(folder, tail)) <= LONGEST,
   )

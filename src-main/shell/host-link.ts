@@ -4,9 +4,8 @@
  */
 import { RPCHandler } from '@orpc/server/message-port'
 import type { MessagePortMain } from 'electron'
-import type WebSocket from 'ws'
 import { HostBusyError, HostRunningError } from '../contract/index.ts'
-import { reachHost } from '../serve/client/index.ts'
+import { type LocalSocket, reachHost } from '../serve/client/index.ts'
 import { type Connection, rendererFolder, startHost, version } from '../serve/index.ts'
 
 export interface HostLink {
@@ -60,7 +59,7 @@ async function clientOf(home: string): Promise<HostLink> {
 }
 
 /** Ties a window's port to a connection of its own; each ends with the other. */
-function join(port: MessagePortMain, socket: WebSocket): void {
+function join(port: MessagePortMain, socket: LocalSocket): void {
   port.on('message', ({ data }) => socket.send(data as string | Uint8Array))
   port.on('close', () => socket.close())
   socket.on('message', (data: Buffer, isBinary) => port.postMessage(isBinary ? new Uint8Array(data) : data.toString()))

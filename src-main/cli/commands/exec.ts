@@ -1,5 +1,4 @@
 /** `rewind exec`: a command in the sandbox, its output live, its end told. */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CancelledError, CommandError, CommandTimeoutError, InvalidOptionError } from '../../contract/errors.ts'
 import type { CommandLine, CommandRecord, CommandResult } from '../../contract/index.ts'
@@ -39,7 +38,7 @@ export const defineExec: Define = (program, action) => {
       action<Options>(async (cli, operands, options) => {
         const command = commandLine(operands, process.argv)
         const { rpc, session } = await cli.begin()
-        const running = { session, id: randomUUID() }
+        const running = { session, id: crypto.randomUUID() }
         await rpc.commands.start({
           ...running,
           command,

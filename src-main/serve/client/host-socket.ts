@@ -2,7 +2,7 @@
  * One lasting WebSocket to whichever host owns the data folder. It looks like a browser's WebSocket to oRPC and
  * opens a new connection when the old one ends, so a hand-over or a crash of the host is a pause, not the end.
  */
-import type WebSocket from 'ws'
+import type { LocalSocket } from './local-socket.ts'
 
 type Kind = 'open' | 'close' | 'message'
 type Listener = (event: { data: unknown }) => void
@@ -13,9 +13,9 @@ const CLOSED = 3
 
 /** The part of a WebSocket that oRPC's link uses. */
 export class HostSocket {
-  readonly #reach: (again: boolean) => Promise<WebSocket>
+  readonly #reach: (again: boolean) => Promise<LocalSocket>
   readonly #listeners = new Map<Kind, Map<Listener, { once: boolean }>>()
-  #socket: WebSocket | undefined
+  #socket: LocalSocket | undefined
   #state: typeof CONNECTING | typeof OPEN | typeof CLOSED = CONNECTING
   #closing = false
   /** Why no host could be reached, once it was given up. */
@@ -25,7 +25,7 @@ export class HostSocket {
    * @param reach opens a connection, starting a host where that is allowed; `again` after a connection was lost.
    *   Rejects when there is nothing more to try.
    */
-  constructor(reach: (again: boolean) => Promise<WebSocket>) {
+  constructor(reach: (again: boolean) => Promise<LocalSocket>) {
     this.#reach = reach
     void this.#open(false)
   }
@@ -34,8 +34,8 @@ export class HostSocket {
     return this.#state
   }
 
-  send(data: string | ArrayBufferLike | ArrayBufferView | Blob): void {
-    this.#socket?.send(data as string | Uint8Array)
+  send(data: string | Uint8Array): void {
+    this.#socket?.send(data)
   }
 
   close(): void {
@@ -60,9 +60,8 @@ export class HostSocket {
       if (this.#closing) return socket.close()
       this.#socket = socket
       this.#state = OPEN
-      socket.addEventListener('message', (event) => this.#emit('message', event.data))
-      socket.addEventListener('close', () => this.#lost())
-      socket.addEventListener('error', () => {})
+      socket.on('message', (data, isBinary) => this.#emit('message', isBinary ? data : data.toString('utf8')))
+      socket.on('close', () => this.#lost())
       this.#emit('open')
     } catch (error) {
       this.failure = error

@@ -2,4 +2,5 @@
 
 export { packageRoot, version } from '../package-root.ts'
 export { type ConnectOptions, connectHost, type HostClient, type Rpc } from './connect.ts'
+export type { LocalSocket } from './local-socket.ts'
 export { type Reach, reachHost } from './reach.ts'

@@ -1,12 +1,11 @@
 /** Finds the host of a data folder and opens a connection to it; starts a headless one where none runs. */
 import { existsSync, realpathSync } from 'node:fs'
-import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import WebSocket from 'ws'
 import { HostUnavailableError } from '../../contract/errors.ts'
 import { readHostFile } from '../host-file.ts'
 import { assertPrivate, socketPath } from '../socket-path.ts'
+import { LocalSocket } from './local-socket.ts'
 import type { HostProcess } from './spawn-host.ts'
 
 /** A host on a loaded machine, with sandboxes to attach to, takes its time. */
@@ -25,13 +24,13 @@ export interface Reach {
  * @throws HostUnavailableError when no host runs and none may be or could be started
  * @throws InvalidPathError when the socket lies in a folder that somebody else could have made
  */
-export async function reachHost({ home, start, again }: Reach): Promise<WebSocket> {
+export async function reachHost({ home, start, again }: Reach): Promise<LocalSocket> {
   const until = Date.now() + (start ? STARTED_WITHIN_MS : again ? SUCCESSOR_WITHIN_MS : 0)
   let started: HostProcess | undefined
   for (;;) {
     const socket = findSocket(home)
     try {
-      return await open(socket)
+      return await LocalSocket.open(socket)
     } catch (error) {
       if (!isNobodyThere(error)) throw new HostUnavailableError(`${socket}: ${(error as Error).message}`)
     }
@@ -56,24 +55,7 @@ function findSocket(home: string): string {
 
 /** A socket that lies there without a listener is a dead host's; a host that is going cuts the line in mid-greeting. */
 const isNobodyThere = (error: unknown): boolean =>
-  ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '') ||
-  (error as Error).message === 'socket hang up'
-
-/** The path is given to `connect` as it is: inside a URL a blank or a colon would change it. */
-function open(path: string): Promise<WebSocket> {
-  const socket = new WebSocket('ws://localhost/rpc', {
-    createConnection: () => connect(path),
-    perMessageDeflate: false,
-    maxPayload: 256 * 1024 * 1024,
-  })
-  return new Promise((resolve, reject) => {
-    socket.once('open', () => {
-      socket.off('error', reject)
-      resolve(socket)
-    })
-    socket.once('error', reject)
-  })
-}
+  ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 const notRunning = (home: string): HostUnavailableError =>
   new HostUnavailableError(`No host runs for the data folder ${home}.`, {
