@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import SQLite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { DiskFullError, InternalError, SandboxNotFoundError, StoreUnavailableError } from '../contract/index.ts'
@@ -154,7 +155,7 @@ describe('transaction', () => {
 
   it('leaves nothing behind when the process is killed in its midst', () => {
     const file = join(temporaryFolder(), 'store.db')
-    const child = spawnSync(process.execPath, [join(import.meta.dirname, 'crash.fixture.ts'), file], {
+    const child = spawnSync(process.execPath, [fileURLToPath(new URL('./crash.fixture.ts', import.meta.url)), file], {
       encoding: 'utf8',
     })
     expect(child).toMatchObject({ stdout: 'in transaction\n', signal: 'SIGKILL' })

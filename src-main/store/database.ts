@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync } from 'node:fs'
 import SQLite, { type Database } from 'better-sqlite3'
-import { DiskFullError, InternalError, RewindError, StoreUnavailableError } from '../contract/index.ts'
+import { DiskFullError, InternalError, StoreUnavailableError } from '../contract/index.ts'
 import { migrate, versionOf } from './migrate.ts'
 
 /**
@@ -33,7 +33,7 @@ const fullDisk = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'SQLITE_IOERR_SHMSI
 
 /** @returns the error as one of our classes; ours and what a caller's own code threw pass through. */
 export function storeError(error: unknown, file: string): unknown {
-  if (error instanceof RewindError || !(error instanceof Error)) return error
+  if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null
   if (code === null) return error
   const options = { cause: error, data: { file, code } }

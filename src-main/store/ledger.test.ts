@@ -1,6 +1,7 @@
 import SQLite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import type { Store } from './index.ts'
+import { chainHash } from './ledger.ts'
 import { storeWith } from './store.fixture.ts'
 
 const add = (store: Store, given: Partial<Parameters<Store['ledger']['append']>[0]> = {}) =>
@@ -87,6 +88,16 @@ describe('ledger', () => {
     for (let n = 0; n < 4; n++) add(store, { status: 'fail' })
     tamper(file, statement)
     expect(store.ledger.verify('s1')).toMatchObject({ whole: false, brokenAt })
+  })
+
+  it('shows a row that was made to look right by itself, at the one after it', () => {
+    const { store, file } = storeWith('s1')
+    for (let n = 0; n < 3; n++) add(store, { status: 'fail' })
+    const [first, second] = store.ledger.list('s1')
+    if (!first || !second) throw new Error('no rows')
+    const forged = chainHash(first.hash, { ...second, status: 'pass' })
+    tamper(file, `UPDATE ledger SET status = 'pass', hash = '${forged}' WHERE id = 2`)
+    expect(store.ledger.verify('s1')).toMatchObject({ whole: false, brokenAt: 3 })
   })
 
   it('takes nothing back with a transaction that another thing failed in', () => {

@@ -80,19 +80,17 @@ export function ledgerRepository(db: Database) {
     /** Recomputes the whole chain. */
     verify(session: string): ChainCheck {
       const stored = all(session)
-      let previous = { id: 0, hash: root }
+      let previous = root
       let brokenAt: number | null = null
       for (const row of stored) {
         // A row that no longer parses was tampered with as surely as one whose hash is wrong.
         const parsed = ledgerRow.safeDecode(row as never)
-        const follows =
-          parsed.success &&
-          parsed.data.id === previous.id + 1 &&
-          parsed.data.hash === chainHash(previous.hash, parsed.data)
-        if (!follows) brokenAt ??= (row as { id: number }).id
-        previous = row as { id: number; hash: string }
+        const follows = parsed.success && parsed.data.hash === chainHash(previous, parsed.data)
+        const { id, hash } = row as { id: number; hash: string }
+        if (!follows) brokenAt ??= id
+        previous = hash
       }
-      return { whole: brokenAt === null, rows: stored.length, head: previous.hash, brokenAt }
+      return { whole: brokenAt === null, rows: stored.length, head: previous, brokenAt }
     },
   }
 }

@@ -125,6 +125,16 @@ describe('points', () => {
     expect(store.points.held('s1', point(1).id).state.workspace).toEqual([5, 2, 1])
   })
 
+  it('store nothing at all where a part is refused', () => {
+    const { store } = storeWith('s1')
+    store.points.insert(point(0), { state: { workspace: [1], machine: [3, 2] }, node: null })
+    const wrong = { state: { workspace: [5, 4, 1], machine: [3] }, node: null }
+    expect(() => store.points.insert(point(1), wrong)).toThrow(/Layer 3 of the machine overlay/)
+    // Had layer 5 been kept, it could not stand on layer 1 now.
+    store.points.insert(point(1), { state: { workspace: [5, 1], machine: [] }, node: null })
+    expect(store.points.held('s1', point(1).id).state.workspace).toEqual([5, 1])
+  })
+
   it('are numbered by name, for ever and over all sessions', () => {
     const { store } = storeWith('s1', 's2')
     expect([store.points.nextNumber('agent'), store.points.nextNumber('agent')]).toEqual([1, 2])

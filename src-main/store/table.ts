@@ -80,7 +80,7 @@ export function table<S extends z.ZodObject>(
     /** Changes the fields that `patch` has. @returns the record as it is now; undefined where there is none */
     update(key: string[], patch: Partial<Row>): Row | undefined {
       const stored: Record<string, unknown> = z.encode(patchSchema, patch as z.output<typeof patchSchema>)
-      const changed = Object.keys(stored).filter((column) => stored[column] !== undefined)
+      const changed = Object.keys(stored)
       if (changed.length === 0) return get(...key)
       const sets = changed.map((column) => `${column} = ?`).join(', ')
       const row = db

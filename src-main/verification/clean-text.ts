@@ -17,8 +17,8 @@ const terminalCodes = new RegExp(
 )
 
 /**
- * @returns the text without ANSI and OSC codes, leading byte order marks and carriage returns before newlines; null where the
- * bytes are no text
+ * @returns the text without ANSI and OSC codes, a byte order mark before it and carriage returns before newlines; null
+ * where the bytes are no text
  */
 export function cleanText(bytes: Uint8Array): string | null {
   let text: string
@@ -30,6 +30,6 @@ export function cleanText(bytes: Uint8Array): string | null {
   if (text.includes('\0')) return null
   return text
     .replace(terminalCodes, '')
-    .replace(/^\uFEFF+/, '')
+
     .replaceAll('\r\n', '\n')
 }

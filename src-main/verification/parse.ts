@@ -1,8 +1,7 @@
 /**
  * The verifier's contract: its stdout is the verdict. What is not clearly one is unknown, never read as pass or fail.
  */
-import type { VerdictStatus } from '../contract/index.ts'
-import { VerdictStatus as Status } from '../contract/index.ts'
+import { VerdictStatus } from '../contract/index.ts'
 import { cleanText } from './clean-text.ts'
 import { jsonObjectsWith, parseJson } from './json-objects.ts'
 
@@ -27,7 +26,7 @@ const unknown = (note: string): ParsedOutput => ({ status: 'unknown', note, hint
 /** The status that an object names; undefined where it is none of the three. */
 function statusOf(verdict: Record<string, unknown>): VerdictStatus | undefined {
   const { status } = verdict
-  return typeof status === 'string' ? Status.safeParse(status.trim().toLowerCase()).data : undefined
+  return typeof status === 'string' ? VerdictStatus.safeParse(status.trim().toLowerCase()).data : undefined
 }
 
 const shown = (value: unknown): string => {
@@ -58,6 +57,7 @@ export function parseVerifierOutput(stdout: Uint8Array): ParsedOutput {
     return unknown(`stdout is a flood: ${stdout.length} bytes, where ${floodBytes} are looked at.`)
   const clean = cleanText(stdout)
   if (clean === null) return unknown('stdout is binary, not text.')
+  // A byte order mark behind a colour code is white space to trim.
   const text = clean.trim()
   if (text === '') return unknown('The verifier printed nothing on stdout.')
   const whole = parseJson(text)
