@@ -118,6 +118,8 @@ export const Change = z.object({
   /** Bytes before and after, null where the entry did not exist or is not a file. */
   before: z.number().nullable(),
   after: z.number().nullable(),
+  /** Kind and permission bits as in stat(2), null where the entry did not exist. Left out where an engine cannot say. */
+  modes: z.object({ before: z.number().nullable(), after: z.number().nullable() }).optional(),
 })
 export type Change = z.infer<typeof Change>
 

@@ -41,7 +41,8 @@ export function bruteForce(before: Tree, after: Tree): Change[] {
     if (status === null) return []
     const size = (seen: Seen | undefined) => (seen?.kind === 'file' ? seen.stat.size : null)
     const kind = (now ?? old)?.kind ?? 'other'
-    return [{ ...showPath(path || '.'), status, kind, before: size(old), after: size(now) }]
+    const modes = { before: old?.stat.mode ?? null, after: now?.stat.mode ?? null }
+    return [{ ...showPath(path || '.'), status, kind, before: size(old), after: size(now), modes }]
   })
 }
 

@@ -103,8 +103,9 @@ class Comparison {
 
   #emit(path: ByteString, status: ChangeStatus, before: TreeEntry | null, after: TreeEntry | null): void {
     const kind: EntryKind = (after ?? before)?.kind ?? 'other'
-    const change = { ...showPath(path || '.'), status, kind, before: fileSize(before), after: fileSize(after) }
-    this.#found.push({ path, change })
+    const sizes = { before: fileSize(before), after: fileSize(after) }
+    const modes = { before: before?.stat.mode ?? null, after: after?.stat.mode ?? null }
+    this.#found.push({ path, change: { ...showPath(path || '.'), status, kind, ...sizes, modes } })
   }
 
   async #pause(): Promise<void> {

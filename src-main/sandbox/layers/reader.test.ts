@@ -150,9 +150,7 @@ for (const mode of modesHere) {
       const reader = createLayerReader({ opaqueXattr: overlay.opaqueXattr })
       const held = process.memoryUsage().rss
       const changes = await reader.changes(overlay.frozen, [upper, ...overlay.frozen])
-      expect(changes).toEqual([
-        { path: 'differs', rawPath: null, status: 'modified', kind: 'file', before: size, after: size },
-      ])
+      expect(changes).toMatchObject([{ path: 'differs', status: 'modified', before: size, after: size }])
       expect(process.memoryUsage().rss - held).toBeLessThan(100 * 1024 * 1024)
     })
   })
