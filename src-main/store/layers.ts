@@ -20,6 +20,7 @@ export function layerRepository(db: Database) {
       'SELECT parent FROM layers WHERE session = ? AND overlay = ? AND number = ?',
     )
     .pluck()
+  const count = db.prepare<[string], number>('SELECT count(*) FROM layers WHERE session = ?').pluck()
   const chain = db
     .prepare<[{ session: string; overlay: Overlay; top: number }], number>(
       `WITH RECURSIVE stack (number, parent, depth) AS (
@@ -55,6 +56,8 @@ export function layerRepository(db: Database) {
       for (const [number, below] of fresh.reverse()) insert.run(session, overlay, number, below)
       return stack[0] ?? null
     },
+    /** How many layers the points of a session hold, of both overlays. */
+    count: (session: string): number => count.get(session) ?? 0,
     /** Top first. */
     load: (session: string, overlay: Overlay, top: number | null): number[] =>
       top === null ? [] : chain.all({ session, overlay, top }),

@@ -79,6 +79,8 @@ export function pointRepository(db: Database) {
         node: row.node,
       }
     },
+    /** How many layers the session's points hold, of both overlays, each counted once. */
+    layerCount: (session: string): number => layers.count(session),
     /** The N of the next NAME-ckpt-N: counts up for ever, over all sessions of that name. */
     nextNumber: (name: string): number => next.get(name) ?? 1,
   }
