@@ -10,3 +10,5 @@ if (major < 24) {
 }
 const { runHeadless } = await import('./headless.ts')
 await runHeadless()
+
+export {}

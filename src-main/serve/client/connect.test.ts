@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type CommandResult,
+  ConnectionLostError,
+  HostUnavailableError,
+  InvalidOptionError,
+  type SessionEvent,
+} from '../../contract/index.ts'
+import type { Host } from '../host.ts'
+import { FakeSessions, removeHome, startFakeHost, tempHome } from '../test-support.ts'
+import { connectHost, type HostClient, isOlder } from './connect.ts'
+import { cleanEnvironment } from './spawn-host.ts'
+
+let home: string
+let sessions: FakeSessions
+let host: Host
+let client: HostClient
+
+beforeEach(async () => {
+  home = tempHome()
+  sessions = new FakeSessions()
+  host = await startFakeHost(home, sessions)
+  client = await connectHost({ home, start: false })
+})
+
+afterEach(async () => {
+  client.close()
+  await host.close()
+  removeHome(home)
+})
+
+async function replaceHost(next: FakeSessions = new FakeSessions()): Promise<void> {
+  await host.close()
+  await sleep(50)
+  sessions = next
+  host = await startFakeHost(home, next)
+}
+
+const result: CommandResult = {
+  id: 'c',
+  stdout: 'done',
+  stderr: '',
+  truncated: false,
+  code: 0,
+  signal: null,
+  durationMs: 1,
+  autoRollback: null,
+}
+
+/** Events 1, 2, 3, ... after `since`, one every 10 ms. */
+const counting = async function* (since: number | null, signal?: AbortSignal): AsyncGenerator<SessionEvent> {
+  for (let id = (since ?? 0) + 1; !signal?.aborted; id++) {
+    yield { id, at: new Date(), session: 's', type: 'sessionDeleted' }
+    await sleep(10)
+  }
+}
+
+describe('a client', () => {
+  test('goes on with the next host', async () => {
+    expect((await client.rpc.host.info()).home).toBe(home)
+    await replaceHost()
+    expect((await client.rpc.host.info()).home).toBe(home)
+  })
+
+  test('a wait that is under way is taken up by the next host', async () => {
+    const waited = client.rpc.commands.wait({ session: 's', id: 'c' })
+    await sleep(50)
+    const next = new FakeSessions()
+    next.waiting.resolve(result)
+    await replaceHost(next)
+    expect(await waited).toEqual(result)
+  })
+
+  test('a stream of events goes on without gap or repeat', async () => {
+    sessions.events = counting
+    const seen: number[] = []
+    for await (const { id } of await client.rpc.events({ since: 0 })) {
+      seen.push(id)
+      if (id === 5) {
+        const next = new FakeSessions()
+        next.events = counting
+        void replaceHost(next)
+      }
+      if (id >= 30) break
+    }
+    expect(seen).toEqual(Array.from({ length: 30 }, (_, at) => at + 1))
+  })
+
+  test('a call that changes something is not sent twice, and says that its outcome is not known', async () => {
+    sessions.rollbackTakesMs = 5_000
+    const rollback = client.rpc.timeline.rollback({ session: 's', to: 'stable' })
+    const outcome = rollback.catch((error: unknown) => error)
+    await expect.poll(() => sessions.rollbacks).toBe(1)
+    const next = new FakeSessions()
+    await replaceHost(next)
+    const error = await outcome
+    expect(error).toBeInstanceOf(ConnectionLostError)
+    expect(error).toMatchObject({ message: expect.stringContaining('timeline.rollback'), nextStep: expect.any(String) })
+    expect(next.rollbacks).toBe(0)
+  })
+
+  test('input that the contract refuses is a usage error that names the field', async () => {
+    const error = await client.rpc.commands
+      .start({ session: 's', id: 'not an id!', command: 'true' })
+      .catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(InvalidOptionError)
+    expect(String(error)).toMatch(/id/)
+  })
+
+  test('large messages pass both ways', async () => {
+    const content = 'x'.repeat(3_000_000)
+    const error = await client.rpc.files.write({ session: 's', path: 'a', content }).catch((error: unknown) => error)
+    // The fake has no write: what matters is that the call came through to be refused for that.
+    expect(String(error)).toMatch(/write/)
+    const big = new FakeSessions()
+    big.waiting.resolve({ ...result, stdout: content })
+    await replaceHost(big)
+    expect((await client.rpc.commands.wait({ session: 's', id: 'c' })).stdout).toBe(content)
+  })
+})
+
+describe('without a host', () => {
+  test('and without leave to start one, that is said at once', async () => {
+    await host.close()
+    const lonely = await connectHost({ home, start: false })
+    const error = await lonely.rpc.sessions.list().catch((error: unknown) => error)
+    expect(error).toBeInstanceOf(HostUnavailableError)
+    expect(error).toMatchObject({ message: expect.stringContaining(home), exitCode: 4 })
+    lonely.close()
+  })
+})
+
+test.each([
+  ['0.1.0', '0.2.0', true],
+  ['0.9.0', '0.10.0', true],
+  ['1.0.0', '1.0.0', false],
+  ['1.0', '1.0.1', false],
+  ['2.0.0', '1.9.9', false],
+])('version %s is older than %s: %s', (a, b, expected) => {
+  expect(isOlder(a, b)).toBe(expected)
+})
+
+test('a host gets no more of the environment than it needs', () => {
+  expect(
+    cleanEnvironment(
+      {
+        PATH: '/bin',
+        LC_ALL: 'C',
+        https_proxy: 'p',
+        REWIND_IDLE_MINUTES: '1',
+        NODE_OPTIONS: '--require /evil.js',
+        LD_PRELOAD: '/evil.so',
+        AWS_SECRET_ACCESS_KEY: 's',
+        REWIND_SESSION: 'mine',
+        REWIND_HOME: '/other',
+      },
+      '/data',
+    ),
+  ).toEqual({ PATH: '/bin', LC_ALL: 'C', https_proxy: 'p', REWIND_IDLE_MINUTES: '1', REWIND_HOME: '/data' })
+})
