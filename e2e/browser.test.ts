@@ -1,0 +1,92 @@
+/** The window in a browser, on a headless host: sign-in, the journeys, and a host that dies meanwhile. */
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { launchBrowser } from './browser.ts'
+import { TestHost } from './host.ts'
+import { emptyState, keyboardAlone, rewindAndUndo, sessionFromTheTerminal, watchTheDemo } from './journeys.ts'
+import { suiteNeeding } from './needs.ts'
+import { MainWindow } from './pages/main-window.ts'
+
+suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
+  let browser: Browser
+  let host: TestHost
+  let person: BrowserContext
+  let page: Page
+  let faults: string[]
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  beforeEach(async () => {
+    host = await TestHost.begin()
+    person = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    page = await person.newPage()
+    faults = []
+    page.on('pageerror', (error) => faults.push(String(error)))
+    page.on('console', (message) => {
+      // A host that is killed on purpose cannot be reached for a while; the browser writes that down by itself.
+      const isOurs = !/Failed to load resource|WebSocket connection|net::ERR_/.test(message.text())
+      if (message.type() === 'error' && isOurs) faults.push(message.text())
+    })
+    await page.goto(await host.browserUrl())
+  })
+  afterEach(async () => {
+    await person?.close()
+    await host?.end()
+    expect(faults).toEqual([])
+  })
+
+  test('empty state', () => emptyState({ page, data: host }))
+
+  test('the demo, then a rewind by hand and its undo', async () => {
+    await watchTheDemo({ page, data: host })
+    await rewindAndUndo({ page, data: host })
+  })
+
+  test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: host }))
+
+  test('the keyboard alone', () => keyboardAlone({ page, data: host }))
+
+  test('a host that is killed and comes back is caught up with', async () => {
+    await sessionFromTheTerminal({ page, data: host })
+    const window = new MainWindow(page)
+    await host.kill()
+    await window.hostIsAway.waitFor({ state: 'visible' })
+    await host.start()
+    await host.json('--session', 'from_terminal', 'checkpoint', 'after the crash')
+    await window.point(/^after the crash, checkpoint/).waitFor({ state: 'visible' })
+    await window.hostIsAway.waitFor({ state: 'hidden' })
+    expect(await window.point(/^first, checkpoint/).count()).toBe(1)
+    await window.button('Checkpoint').click()
+    await page.getByRole('button', { name: 'Take' }).click()
+    await expect.poll(() => window.spoken()).toHaveLength(5)
+  })
+
+  test('a code works once, for one browser', async () => {
+    const url = await host.browserUrl()
+    const refusedWith = async (address: string) => {
+      const stranger = await browser.newContext()
+      const other = await stranger.newPage()
+      await other.goto(address)
+      await other.getByRole('heading').waitFor()
+      const said = await other.getByRole('main').innerText()
+      expect(await new MainWindow(other).sessions.count()).toBe(0)
+      await stranger.close()
+      return said
+    }
+    const friend = await browser.newContext()
+    const theirs = await friend.newPage()
+    await theirs.goto(url)
+    await new MainWindow(theirs).sessions.waitFor()
+    expect(theirs.url()).not.toContain('code')
+    await theirs.reload()
+    await new MainWindow(theirs).sessions.waitFor()
+    await friend.close()
+
+    expect(await refusedWith(url)).toMatch(/wrong, was used already, or is older than a minute/)
+    expect(await refusedWith(url.replace(/code=.*/, `code=${'A'.repeat(43)}`))).toMatch(/wrong, was used already/)
+    expect(await refusedWith(url.replace(/#.*/, ''))).toMatch(/not signed in/)
+  })
+})

@@ -1,0 +1,147 @@
+/** The built Electron bundles: the same journeys, and what only the shell does. */
+import type { Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { App } from './electron.ts'
+import { TestHost } from './host.ts'
+import { emptyState, keyboardAlone, rewindAndUndo, sessionFromTheTerminal, watchTheDemo } from './journeys.ts'
+import { suiteNeeding } from './needs.ts'
+import { MainWindow } from './pages/main-window.ts'
+
+suiteNeeding(['browser', 'local'], 'the app in Electron', () => {
+  let app: App
+  let page: Page
+
+  describe('as the host', () => {
+    beforeEach(async () => {
+      app = new App()
+      page = await app.start()
+    })
+    afterEach(() => app?.end())
+
+    test('empty state', () => emptyState({ page, data: app.data }))
+
+    test('the demo, then a rewind by hand and its undo', async () => {
+      await watchTheDemo({ page, data: app.data })
+      await rewindAndUndo({ page, data: app.data })
+    })
+
+    test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: app.data }))
+
+    test('the keyboard alone', () => keyboardAlone({ page, data: app.data }))
+
+    test('quitting lets go of the sandboxes, and the next start has them again, window and all', async () => {
+      await sessionFromTheTerminal({ page, data: app.data })
+      await app.electron.evaluate(({ BrowserWindow }) => {
+        BrowserWindow.getAllWindows()[0]?.setBounds({ x: 40, y: 30, width: 1000, height: 700 })
+        BrowserWindow.getAllWindows()[0]?.close()
+      })
+      await expect.poll(() => app.electron.process().exitCode).toBe(0)
+      page = await app.start()
+      const window = new MainWindow(page)
+      await window.session('from_terminal, live').waitFor()
+      const bounds = await app.electron.evaluate(({ BrowserWindow }) =>
+        BrowserWindow.getAllWindows()[0]?.getNormalBounds(),
+      )
+      expect(bounds).toEqual({ x: 40, y: 30, width: 1000, height: 700 })
+      const { content } = await app.data.json<{ content: string }>('--session', 'from_terminal', 'read', 'a.txt')
+      expect(content).toBe('one')
+    })
+
+    test('a page can neither leave, nor open windows by itself, nor get a permission', async () => {
+      await new MainWindow(page).sessions.waitFor()
+      const address = page.url()
+      await page.evaluate(() => {
+        location.href = 'https://example.org/'
+      })
+      await page.evaluate(() => {
+        window.open('https://example.org/by-script')
+      })
+      await page.evaluate(() => {
+        document.body.insertAdjacentHTML(
+          'beforeend',
+          '<div style="position:fixed;z-index:99;top:0"><a target="_blank" href="https://example.org/clicked">out</a><a target="_blank" href="file:///etc/passwd">in</a></div>',
+        )
+      })
+      await page.getByRole('link', { name: 'in' }).click()
+      await page.getByRole('link', { name: 'out' }).click()
+      const seen = await app.electron.evaluate(() => {
+        const { standin } = globalThis as unknown as { standin: typeof import('./electron-standin/record.ts').record }
+        const { external, permissionRequest, permissionCheck, devicePermission } = standin
+        return {
+          external,
+          permissions: [permissionRequest?.('media'), permissionCheck?.('clipboard-read'), devicePermission?.()],
+        }
+      })
+      expect(seen).toEqual({ external: ['https://example.org/clicked'], permissions: [false, false, false] })
+      expect(page.url()).toBe(address)
+      expect(app.electron.windows()).toHaveLength(1)
+    })
+
+    test('scripts that are not ours do not run', async () => {
+      await new MainWindow(page).sessions.waitFor()
+      const ran = await page.evaluate(async () => {
+        const script = document.createElement('script')
+        script.textContent = 'window.foreign = true'
+        document.body.append(script)
+        const remote = await fetch('https://example.org/').then(
+          () => 'fetched',
+          () => 'refused',
+        )
+        return [Object.hasOwn(window, 'foreign'), remote, typeof (window as { require?: unknown }).require]
+      })
+      expect(ran).toEqual([false, 'refused', 'undefined'])
+    })
+
+    test('the folder dialog answers the page', async () => {
+      await new MainWindow(page).sessions.waitFor()
+      const folder = app.data.folder('picked')
+      await app.electron.evaluate(({ dialog }, path) => {
+        dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [path] })
+      }, folder)
+      expect(await page.evaluate(() => window.rewindShell?.pickFolder())).toBe(folder)
+    })
+  })
+
+  describe('beside a headless host', () => {
+    let host: TestHost
+
+    beforeEach(async () => {
+      host = await TestHost.begin()
+      app = new App(host)
+    })
+    afterEach(() => app?.end())
+
+    const kind = () => host.ask(async (rpc) => (await rpc.host.info()).kind)
+
+    test('takes over from one that is idle', async () => {
+      await host.json('init', host.folder('shop'), '--session', 'before')
+      page = await app.start()
+      await new MainWindow(page).session('before, live').waitFor()
+      expect(await kind()).toBe('app')
+    })
+
+    test('is the client of one at work, and takes its place when that is gone', async () => {
+      await host.json('init', host.folder('shop'), '--session', 'busy')
+      const working = host.cli('--session', 'busy', 'exec', 'sleep 600')
+      await expect.poll(() => host.ask(async (rpc) => (await rpc.host.info()).idle)).toBe(false)
+      page = await app.start()
+      const window = new MainWindow(page)
+      await window.session('busy, live').waitFor()
+      expect(await kind()).toBe('headless')
+      await window.session('busy').click()
+      await host.json('--session', 'busy', 'checkpoint', 'while at work')
+      await window.point(/^while at work, checkpoint/).waitFor()
+
+      await host.kill()
+      await expect.poll(() => kind().catch(() => 'nobody'), { timeout: 20_000 }).toBe('app')
+      await window.point(/^while at work, checkpoint/).waitFor()
+      await host.json('--session', 'busy', 'checkpoint', 'under the app')
+      await window.point(/^under the app, checkpoint/).waitFor()
+      await host.ask(async (rpc) => {
+        for (const { id, status } of await rpc.commands.list({ session: 'busy' }))
+          if (status === 'running') await rpc.commands.stop({ session: 'busy', id })
+      })
+      await working
+    })
+  })
+})

@@ -1,0 +1,211 @@
+/**
+ * What a person does with the window, written once. browser.test.ts and electron.test.ts walk the same journeys over
+ * their own kind of window; a journey knows neither.
+ */
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { DataFolder } from './host.ts'
+import { MainWindow } from './pages/main-window.ts'
+import { differencesBetween, treeOf } from './workspace-tree.ts'
+
+/** A window, and the data folder that it shows. */
+export interface Stage {
+  page: Page
+  data: DataFolder
+}
+
+const VISIBLE = { state: 'visible', timeout: 20_000 } as const
+
+/** Before there is a session: what this is, and how to begin. */
+export async function emptyState({ page }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await window.watchDemo.waitFor(VISIBLE)
+  await page.getByText('No sessions yet').waitFor(VISIBLE)
+  expect(await page.getByText('rewind init .').count()).toBe(1)
+  expect(await window.timeline.count()).toBe(0)
+}
+
+/** The demo from its button to its last word: everything that it promises is in the window, and in the sandbox. */
+export async function watchTheDemo({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await window.watchDemo.click()
+  await demoIsOver(window)
+  await expectDemoTold(window, data)
+}
+
+/** The story has ended: the verdict is in, the rewind done. */
+async function demoIsOver(window: MainWindow): Promise<void> {
+  await window.story.getByText('Your turn').waitFor({ state: 'visible', timeout: 40_000 })
+}
+
+async function expectDemoTold(window: MainWindow, data: DataFolder): Promise<void> {
+  // The good point on the line, with its verdict; what failed beside it, as a branch.
+  await window.point(/^stable, checkpoint, pass,.*ago|^stable, checkpoint, pass, just now/).waitFor(VISIBLE)
+  const failed = window.point(/fail,.*branch A$/)
+  await failed.waitFor(VISIBLE)
+
+  // The broken write can be looked at, and looking changes nothing.
+  await failed.click()
+  await window.tab('Changes').click()
+  await window.files.getByRole('option', { name: 'auth.py, modified' }).click()
+  await window.difference('auth.py').getByText('ATTEMPTS = {}').waitFor(VISIBLE)
+
+  // Now is the file as it was at stable.
+  await window.now.click()
+  const session = await demoSession(data)
+  const { content } = await data.json<{ content: string }>('--session', session.name, 'read', 'auth.py')
+  expect(content).toContain('hmac.compare_digest(password, PASSWORD)')
+  expect(content).not.toContain('ATTEMPTS')
+
+  // The history lost the call that was left hanging, and ends in the cue.
+  await window.tab('Messages').click()
+  await window.conversation.getByText('resume', { exact: true }).waitFor(VISIBLE)
+  await window.cut.getByText('Now the lock after five attempts.').waitFor(VISIBLE)
+  const { messages, problems } = await data.ask((rpc) => rpc.messages.get({ session: session.id, at: 'now' }))
+  expect(problems).toEqual([])
+  expect(JSON.stringify(messages)).not.toContain('call_2')
+  expect(await window.page.getByText('valid', { exact: true }).count()).toBe(1)
+
+  await window.tab('Ledger').click()
+  await window.ledger
+    .getByRole('listitem')
+    .filter({ hasText: /verification.*fail/ })
+    .first()
+    .waitFor(VISIBLE)
+  await window.ledger
+    .getByRole('listitem')
+    .filter({ hasText: /rollback.*stable/ })
+    .first()
+    .waitFor(VISIBLE)
+}
+
+async function demoSession(data: DataFolder) {
+  const sessions = await data.ask((rpc) => rpc.sessions.list())
+  const demo = sessions.find((session) => session.demo && session.status === 'running')
+  if (!demo) throw new Error('there is no live demo session')
+  return demo
+}
+
+/** The sheet says what goes, exactly that goes, and undo brings all of it back. Begins where the demo ended. */
+export async function rewindAndUndo({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const { name, id } = await demoSession(data)
+  const shell = (command: string) => data.json('--session', name, 'exec', command)
+  await shell('echo draft > notes.txt && echo more >> README.md && rm -f verify.sh')
+  await data.json('--session', name, 'checkpoint', 'wandered off')
+  await shell('mkdir -p later && echo unsaved > later/today.txt')
+  const messagesBefore = await data.ask((rpc) => rpc.messages.get({ session: id, at: 'now' }))
+  const before = await treeOf(data, name)
+
+  await window.point(/^wandered off, checkpoint/).waitFor(VISIBLE)
+  await window.point(/^stable, checkpoint/).click()
+  await page.keyboard.press('r')
+  await window.sheet.waitFor(VISIBLE)
+  expect(await window.sheet.getAttribute('aria-labelledby')).not.toBeNull()
+  await page.getByRole('dialog', { name: 'Rewind to stable' }).waitFor(VISIBLE)
+  const promised = await window.sheet
+    .getByRole('list', { name: 'Files that change back' })
+    .getByRole('listitem')
+    .allInnerTexts()
+  await window.sheet.getByText('1 point leaves the line, kept as a branch').waitFor(VISIBLE)
+  await window.sheet.getByText('wandered off').waitFor(VISIBLE)
+  const cancel = window.sheet.getByRole('button', { name: 'Cancel' })
+  expect(await cancel.evaluate((button) => button === document.activeElement)).toBe(true)
+  await window.sheet.getByRole('button', { name: 'Rewind', exact: true }).click()
+  await window.toast.getByText(/^Rewound to stable in \d+ ms$/).waitFor(VISIBLE)
+
+  // What was promised is what happened.
+  const after = await treeOf(data, name)
+  expect(promised.map(normalised).sort()).toEqual(differencesBetween(before, after))
+  await window
+    .point(/branch B$/)
+    .first()
+    .waitFor(VISIBLE)
+  expect(await window.sheet.count()).toBe(0)
+
+  await window.button('Undo rewind').click()
+  await window.toast.getByText(/^Rewind undone/).waitFor(VISIBLE)
+  expect(await treeOf(data, name)).toEqual(before)
+  const messagesAfter = await data.ask((rpc) => rpc.messages.get({ session: id, at: 'now' }))
+  expect(messagesAfter.messages.length).toBeGreaterThanOrEqual(messagesBefore.messages.length)
+}
+
+const normalised = (row: string): string => row.replace(/\s+/g, ' ').trim()
+
+/** What happens in a terminal is in the window within a second. */
+export async function sessionFromTheTerminal({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await window.sessions.waitFor(VISIBLE)
+  await data.json('init', data.folder('shop'), '--session', 'from_terminal')
+  await window.session('from_terminal').waitFor({ state: 'visible', timeout: 1_000 })
+  await window.session('from_terminal').click()
+  await window.now.waitFor(VISIBLE)
+  await data.json('--session', 'from_terminal', 'write', 'a.txt', 'one')
+  await data.json('--session', 'from_terminal', 'checkpoint', 'first')
+  await window.point(/^first, checkpoint/).waitFor({ state: 'visible', timeout: 1_000 })
+}
+
+/** The demo, a rewind and its undo without a pointer. */
+export async function keyboardAlone({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await window.watchDemo.waitFor(VISIBLE)
+  await tabTo(page, (focused) => focused.name === 'Watch the demo')
+  await page.keyboard.press('Enter')
+  await demoIsOver(window)
+  const { name } = await demoSession(data)
+  await data.json('--session', name, 'exec', 'echo lost > scratch.txt')
+  const before = await treeOf(data, name)
+
+  await tabTo(page, (focused) => focused.role === 'listbox' && focused.name === 'Timeline')
+  await page.keyboard.press('Home')
+  const stable = window.point(/^stable, checkpoint/)
+  for (let step = 0; (await stable.getAttribute('aria-selected')) !== 'true'; step++) {
+    if (step > 20) throw new Error(`ArrowDown never reached stable: ${(await window.spoken()).join(' | ')}`)
+    await page.keyboard.press('ArrowDown')
+  }
+  for (const [key, tab] of [
+    ['2', 'Messages'],
+    ['3', 'Output'],
+    ['4', 'Ledger'],
+    ['1', 'Changes'],
+  ] as const) {
+    await page.keyboard.press(key)
+    await expect.poll(() => window.tab(tab).getAttribute('aria-selected')).toBe('true')
+  }
+
+  await page.keyboard.press('r')
+  await window.sheet.getByText('scratch.txt').waitFor(VISIBLE)
+  // Enter alone must not do it: the focus is on Cancel.
+  await page.keyboard.press('Enter')
+  await window.sheet.waitFor({ state: 'hidden' })
+  expect(await treeOf(data, name)).toEqual(before)
+  await page.keyboard.press('r')
+  await window.sheet.getByText('scratch.txt').waitFor(VISIBLE)
+  await tabTo(page, (focused) => focused.name.startsWith('Rewind') && focused.role === 'button')
+  await page.keyboard.press('Enter')
+  await window.toast.getByText(/^Rewound to stable/).waitFor(VISIBLE)
+  expect(Object.keys(await treeOf(data, name))).not.toContain('scratch.txt')
+  await page.keyboard.press('u')
+  await window.toast.getByText(/^Rewind undone/).waitFor(VISIBLE)
+  expect(await treeOf(data, name)).toEqual(before)
+}
+
+interface Focused {
+  role: string
+  name: string
+}
+
+async function tabTo(page: Page, wanted: (focused: Focused) => boolean): Promise<void> {
+  const seen: Focused[] = []
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement
+      const role = element?.getAttribute('role') ?? element?.tagName.toLowerCase() ?? ''
+      return { role, name: element?.getAttribute('aria-label') ?? element?.textContent ?? '' }
+    })
+    if (wanted(focused)) return
+    seen.push(focused)
+  }
+  throw new Error(`Tab never reached it, only ${seen.map(({ role, name }) => `${role} '${name}'`).join(', ')}`)
+}

@@ -1,0 +1,81 @@
+/**
+ * Takes pictures of the main screens, from the real demo on a real host, to be looked at after a change of the window:
+ *
+ *     node e2e/pictures.ts [FOLDER]     (default e2e/pictures)
+ */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Page } from 'playwright-core'
+import { launchBrowser } from './browser.ts'
+import { TestHost } from './host.ts'
+import { MainWindow } from './pages/main-window.ts'
+
+const SIZES = [
+  { width: 1280, height: 800 },
+  { width: 1920, height: 1080 },
+]
+const SCHEMES = ['light', 'dark'] as const
+
+const folder = resolve(process.argv[2] ?? join(import.meta.dirname, 'pictures'))
+mkdirSync(folder, { recursive: true })
+
+const host = await TestHost.begin()
+const browser = await launchBrowser()
+try {
+  const page = await browser.newPage({ viewport: SIZES[0] ?? null, reducedMotion: 'reduce' })
+  await page.goto(await host.browserUrl())
+  const window = new MainWindow(page)
+  await window.watchDemo.waitFor()
+  await take(page, 'empty')
+
+  await window.watchDemo.click()
+  await window.story.getByText('Your turn').waitFor({ timeout: 60_000 })
+  await take(page, 'demo-now')
+  await window.point(/fail,.*branch A$/).click()
+  await window.files.getByRole('option').first().click()
+  await window.difference('auth.py').waitFor()
+  await take(page, 'broken-write')
+  await window.now.click()
+  for (const tab of ['Messages', 'Output', 'Ledger'] as const) {
+    await window.tab(tab).click()
+    await take(page, tab.toLowerCase())
+  }
+
+  const { name } = (await host.ask((rpc) => rpc.sessions.list()))[0] ?? { name: '' }
+  await host.json('--session', name, 'exec', 'echo draft > notes.txt; echo more >> README.md; rm -f verify.sh')
+  await host.json('--session', name, 'checkpoint', 'wandered off')
+  await window.point(/^stable, checkpoint/).click()
+  await window.tab('Changes').click()
+  await page.keyboard.press('r')
+  await window.sheet.getByText('notes.txt').waitFor()
+  await take(page, 'rewind-sheet')
+  await window.sheet.getByRole('button', { name: 'Rewind', exact: true }).click()
+  await window.toast.waitFor()
+  await take(page, 'rewound')
+
+  await host.json('init', host.folder('long-run'), '--session', 'long_run')
+  await host.json('--session', 'long_run', 'auto-checkpoint')
+  for (let turn = 1; turn <= 40; turn++) {
+    await host.json('--session', 'long_run', 'exec', '--as-tool', `echo ${turn} >> log.txt`)
+    if (turn % 10 === 0) await host.json('--session', 'long_run', 'checkpoint', `milestone ${turn / 10}`)
+  }
+  await window.session('long_run').click()
+  await window.point(/^milestone 4/).waitFor()
+  await take(page, 'long-run')
+} finally {
+  await browser.close()
+  await host.end()
+}
+
+/** One screen in every size and scheme. */
+async function take(page: Page, name: string): Promise<void> {
+  for (const size of SIZES) {
+    await page.setViewportSize(size)
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const file = join(folder, `${name}-${size.width}x${size.height}-${colorScheme}.png`)
+      await page.screenshot({ path: file, animations: 'disabled' })
+      console.log(file)
+    }
+  }
+}
