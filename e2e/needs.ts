@@ -9,7 +9,7 @@ import { appendFileSync } from 'node:fs'
 import { describe, test } from 'vitest'
 import { have, type Part, type ReportLine, requiredParts } from './parts.ts'
 
-export { chromium, have, type Part } from './parts.ts'
+export { chromium, type Part } from './parts.ts'
 
 /**
  * A `describe` that runs where all its parts are there. Elsewhere the body is not even collected: the suite holds

@@ -14,6 +14,4 @@ export const record = {
   devicePermission: undefined as (() => boolean) | undefined,
 }
 
-export type Record = typeof record
-
 Object.assign(globalThis, { standin: record })

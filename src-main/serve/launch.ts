@@ -12,7 +12,7 @@ import { lookAtMachine } from './launch/facts.ts'
 import { writeSignInPage } from './launch/sign-in-page.ts'
 import { packageRoot } from './package-root.ts'
 
-export { type Choice, chooseWindow, type Facts, type Way } from './launch/choose.ts'
+export type { Facts, Way } from './launch/choose.ts'
 
 export interface OpenWindow {
   /** The data folder. */
