@@ -75,7 +75,9 @@ export function Changes() {
         ) : asked.state === 'failed' ? (
           <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
         ) : asked.value.changes.length === 0 ? (
-          <Nothing title={emptyTitle(between.to === NOW, single)} />
+          <Nothing title={emptyTitle(between.to === NOW, single)}>
+            {single ? null : 'Choose a point of the timeline to see what it changed.'}
+          </Nothing>
         ) : (
           <Split
             changes={asked.value.changes}

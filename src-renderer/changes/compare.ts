@@ -82,7 +82,7 @@ function eolOf(lines: readonly Line[]): Eol | null {
 
 type Pair = readonly [left: number | null, right: number | null]
 
-/** Indices side by side; within a run of changes the first deleted line stands beside the first added one. */
+/** Indices side by side. */
 function pairLines(left: readonly Line[], right: readonly Line[]): { pairs: Pair[]; coarse: boolean } {
   const shortest = Math.min(left.length, right.length)
   let start = 0
@@ -103,7 +103,7 @@ function pairLines(left: readonly Line[], right: readonly Line[]): { pairs: Pair
   let gone: number[] = []
   let come: number[] = []
   const settle = () => {
-    for (let at = 0; at < Math.max(gone.length, come.length); at++) pairs.push([gone[at] ?? null, come[at] ?? null])
+    pairs.push(...sideBySide(left, right, gone, come))
     gone = []
     come = []
   }
@@ -120,6 +120,78 @@ function pairLines(left: readonly Line[], right: readonly Line[]): { pairs: Pair
   settle()
   for (let at = 0; at < end; at++) pairs.push([l++, r++])
   return { pairs, coarse: found === undefined }
+}
+
+/** Larger runs of changes are paired in order; looking for likeness there costs more than it shows. */
+const LIKENESS_UP_TO = 2500
+/** Less alike, two lines stand beside each other only for want of a better place, without marks. */
+const ALIKE = 0.45
+
+/** Within a run of changes: like beside like, in order, so that the marks show what was really edited. */
+function sideBySide(
+  left: readonly Line[],
+  right: readonly Line[],
+  gone: readonly number[],
+  come: readonly number[],
+): Pair[] {
+  const partners = gone.length * come.length <= LIKENESS_UP_TO ? bestPartners(left, right, gone, come) : []
+  const pairs: Pair[] = []
+  let g = 0
+  let c = 0
+  // Between two partners what has none is put side by side in order.
+  const fill = (toGone: number, toCome: number) => {
+    while (g < toGone || c < toCome)
+      pairs.push([g < toGone ? (gone[g++] ?? null) : null, c < toCome ? (come[c++] ?? null) : null])
+  }
+  for (const [atGone, atCome] of partners) {
+    fill(atGone, atCome)
+    pairs.push([gone[g++] ?? null, come[c++] ?? null])
+  }
+  fill(gone.length, come.length)
+  return pairs
+}
+
+/** The pairs of the highest total likeness that keep the order of both sides. */
+function bestPartners(
+  left: readonly Line[],
+  right: readonly Line[],
+  gone: readonly number[],
+  come: readonly number[],
+): [number, number][] {
+  const width = come.length + 1
+  const like = gone.map((l) => come.map((r) => likeness(left[l]?.text ?? '', right[r]?.text ?? '')))
+  const best = new Float64Array((gone.length + 1) * width)
+  const at = (g: number, c: number) => best[g * width + c] ?? 0
+  const gain = (g: number, c: number) => {
+    const value = like[g]?.[c] ?? 0
+    return value >= ALIKE ? value : 0
+  }
+  for (let g = gone.length - 1; g >= 0; g--)
+    for (let c = come.length - 1; c >= 0; c--)
+      best[g * width + c] = Math.max(at(g + 1, c), at(g, c + 1), gain(g, c) > 0 ? gain(g, c) + at(g + 1, c + 1) : 0)
+  const partners: [number, number][] = []
+  let g = 0
+  let c = 0
+  while (g < gone.length && c < come.length) {
+    if (gain(g, c) > 0 && at(g, c) === gain(g, c) + at(g + 1, c + 1)) partners.push([g++, c++])
+    else if (at(g, c) === at(g + 1, c)) g++
+    else c++
+  }
+  return partners
+}
+
+/** 0 to 1: how much of the longer line is the same at either end, or else in shared words. */
+export function likeness(a: string, b: string): number {
+  const longest = Math.max(a.trim().length, b.trim().length)
+  if (longest === 0) return 1
+  const { left } = outerMarks(a.trim(), b.trim())
+  const changed = left[0] ? left[0][1] - left[0][0] : 0
+  const ends = (a.trim().length - changed) / longest
+  if (longest > WORDS_UP_TO) return ends
+  const words = new Set(b.match(/\w+/g))
+  const own = a.match(/\w+/g) ?? []
+  const shared = own.filter((word) => words.has(word)).length / Math.max(1, own.length, words.size)
+  return Math.max(ends, shared)
 }
 
 function rowOf(left: readonly Line[], right: readonly Line[], l: number | null, r: number | null): DiffRow {
@@ -158,13 +230,11 @@ export function marksOf(a: string, b: string): { left: MarkRange[]; right: MarkR
   let r = 0
   let common = 0
   for (const { value, added, removed } of diffWordsWithSpace(a, b)) {
-    if (removed) left.push([l, (l += value.length)])
-    else if (added) right.push([r, (r += value.length)])
-    else {
-      l += value.length
-      r += value.length
-      common += value.trim().length
-    }
+    if (removed) left.push([l, l + value.length])
+    else if (added) right.push([r, r + value.length])
+    else common += value.trim().length
+    if (!added) l += value.length
+    if (!removed) r += value.length
   }
   const shorter = Math.min(a.trim().length, b.trim().length)
   return common * 3 < shorter ? { left: [], right: [] } : { left, right }

@@ -18,7 +18,11 @@ export function Dialog({ title, note, onClose, children, width = 'w-140' }: Dial
   const titleId = useId()
   useEffect(() => {
     const dialog = ref.current
-    if (dialog && !dialog.open) dialog.showModal()
+    if (dialog && !dialog.open) {
+      dialog.showModal()
+      // The browser takes the first control; a sheet says itself where it is safe to begin.
+      dialog.querySelector<HTMLElement>('[data-focus-first]')?.focus()
+    }
     return () => dialog?.close()
   }, [])
   return (

@@ -3,7 +3,7 @@ import { TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { Spinner } from './spinner.tsx'
-import { visible } from './visible.ts'
+import { Words } from './words.tsx'
 
 interface ProblemProps {
   message: string
@@ -17,8 +17,14 @@ export function Problem({ message, nextStep, again, againLabel = 'Try again' }: 
     <div role="alert" className="flex h-full flex-col items-center justify-center gap-3 p-6 text-center">
       <TriangleAlert size={20} className="text-bad" aria-hidden="true" />
       <div className="max-w-md space-y-1">
-        <p className="font-medium break-words">{visible(message)}</p>
-        {nextStep ? <p className="text-ink-2 break-words">{visible(nextStep)}</p> : null}
+        <p className="font-medium text-balance break-words">
+          <Words>{message}</Words>
+        </p>
+        {nextStep ? (
+          <p className="text-ink-2 text-balance break-words">
+            <Words>{nextStep}</Words>
+          </p>
+        ) : null}
       </div>
       {again ? <Button onClick={again}>{againLabel}</Button> : null}
     </div>
@@ -31,8 +37,12 @@ export function ProblemLine({ message, nextStep }: Pick<ProblemProps, 'message' 
     <p role="alert" className="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-small">
       <TriangleAlert size={14} className="mt-px shrink-0 text-bad" aria-hidden="true" />
       <span className="min-w-0 break-words">
-        {visible(message)}
-        {nextStep ? <span className="block text-ink-2">{visible(nextStep)}</span> : null}
+        <Words>{message}</Words>
+        {nextStep ? (
+          <span className="block text-ink-2">
+            <Words>{nextStep}</Words>
+          </span>
+        ) : null}
       </span>
     </p>
   )

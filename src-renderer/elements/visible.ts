@@ -8,7 +8,8 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is what this is for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu
 
-const NAMED: Record<string, string> = { '\n': '␊', '\t': '␉', '\r': '␍', '\u001b': '␛', '\u0000': '␀' }
+/** As the host writes them in paths. */
+const NAMED: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '\u001b': '\\x1b', '\u0000': '\\0' }
 
 const written = (char: string): string =>
   NAMED[char] ?? `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`

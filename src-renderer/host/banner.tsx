@@ -1,7 +1,7 @@
 /** The line to the host, said calmly: away and coming back, or this browser not let in. */
 import { KeyRound, Unplug } from 'lucide-react'
 import { CopyLine } from '../elements/copy.tsx'
-import { visible } from '../elements/visible.ts'
+import { Words } from '../elements/words.tsx'
 import { useConnection } from './context.ts'
 import type { Refusal } from './link.ts'
 
@@ -24,8 +24,12 @@ export function SignedOut({ refusal }: { refusal: Refusal }) {
     <main className="flex h-full flex-col items-center justify-center gap-4 p-8 text-center">
       <KeyRound size={20} aria-hidden="true" className="text-ink-2" />
       <div className="space-y-1">
-        <h1 className="text-title font-semibold">{visible(refusal.message)}</h1>
-        <p className="text-ink-2">{visible(refusal.nextStep)}</p>
+        <h1 className="text-title font-semibold">
+          <Words>{refusal.message}</Words>
+        </h1>
+        <p className="text-ink-2">
+          <Words>{refusal.nextStep}</Words>
+        </p>
       </div>
       <div className="w-60 text-left">
         <CopyLine text="rewind open" />

@@ -4,7 +4,7 @@ import { memo, useMemo, useState } from 'react'
 import type { Message } from '../../src-main/contract/index.ts'
 import { Block, Name } from '../elements/text.tsx'
 import { visible, visibleName } from '../elements/visible.ts'
-import { type Part, readMessage } from './read-message.ts'
+import { type Field, type Part, readMessage } from './read-message.ts'
 
 interface MessageViewProps {
   message: Message
@@ -54,7 +54,7 @@ function PartView({ part, cut }: { part: Part; cut: boolean }) {
     case 'thinking':
       return <Block className="border-l border-line-strong pl-2 text-ink-2 italic">{part.text}</Block>
     case 'call':
-      return <Call name={part.name} args={part.args} cut={cut} />
+      return <Call name={part.name} fields={part.fields} cut={cut} />
     case 'result':
       return <Result text={part.text} failed={part.failed} />
     case 'other':
@@ -62,25 +62,36 @@ function PartView({ part, cut }: { part: Part; cut: boolean }) {
   }
 }
 
-function Call({ name, args, cut }: { name: string; args: string; cut: boolean }) {
+function Call({ name, fields, cut }: { name: string; fields: Field[]; cut: boolean }) {
   const [open, setOpen] = useState(false)
-  const long = args.length > 80 || args.includes('\n')
+  const summary = fields.map(({ text }) => text.slice(0, 200)).join('  ')
   return (
-    <div className="min-w-0 rounded-md border border-line bg-raised font-mono text-code">
+    <div className="min-w-0 overflow-hidden rounded-md border border-line bg-raised font-mono text-code">
       <button
         type="button"
-        disabled={!long}
-        aria-expanded={long ? open : undefined}
+        disabled={fields.length === 0}
+        aria-expanded={fields.length > 0 ? open : undefined}
         onClick={() => setOpen(!open)}
-        className="flex h-7 w-full min-w-0 items-center gap-2 px-2 text-left"
+        className="flex h-7 w-full min-w-0 items-center gap-2 px-2 text-left enabled:hover:bg-hover"
       >
         <Wrench size={12} aria-label="tool call" className="shrink-0 text-ink-3" />
-        <span className={`shrink-0 font-medium ${cut ? 'line-through decoration-ink-3/60' : ''}`}>
+        <span className={`shrink-0 font-semibold ${cut ? 'line-through decoration-ink-3/60' : ''}`}>
           {visibleName(name)}
         </span>
-        <span className="truncate text-ink-2">{visible(args.replace(/\s+/g, ' ').slice(0, 400))}</span>
+        {open ? null : <span className="truncate text-ink-2">{visible(summary.replace(/\s+/g, ' '))}</span>}
       </button>
-      {open ? <Block className="border-t border-line px-2 py-1 text-ink-2">{args}</Block> : null}
+      {open ? (
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 border-t border-line px-2 py-1">
+          {fields.map((field) => (
+            <div key={field.name} className="contents">
+              <dt className="text-ink-3">{visibleName(field.name)}</dt>
+              <dd>
+                <Block>{field.text}</Block>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ) : null}
     </div>
   )
 }

@@ -7,9 +7,15 @@ import type { Message } from '../../src-main/contract/index.ts'
 export type Part =
   | { kind: 'text'; text: string }
   | { kind: 'thinking'; text: string }
-  | { kind: 'call'; id: string | null; name: string; args: string }
+  | { kind: 'call'; id: string | null; name: string; fields: Field[] }
   | { kind: 'result'; id: string | null; text: string; failed: boolean }
   | { kind: 'other'; type: string; json: string }
+
+/** One argument of a call; without a name where the arguments are not an object. */
+export interface Field {
+  name: string
+  text: string
+}
 
 export interface Reading {
   role: string
@@ -20,19 +26,19 @@ type Json = Record<string, unknown>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const json = (value: unknown): string => JSON.stringify(value, null, 2) ?? 'undefined'
-/** Arguments arrive as JSON in a string or as a value; either way they are shown as JSON, in one line where short. */
-function args(value: unknown): string {
+/** Arguments arrive as an object or as JSON in a string; either way a person reads them one by one. */
+function fieldsOf(value: unknown): Field[] {
   let parsed = value
   if (typeof value === 'string') {
     try {
       parsed = JSON.parse(value)
     } catch {
-      return value
+      return value === '' ? [] : [{ name: '', text: value }]
     }
   }
-  if (parsed === undefined) return ''
-  const short = JSON.stringify(parsed)
-  return short.length <= 80 ? short : json(parsed)
+  if (parsed === undefined || parsed === null) return []
+  if (!isObject(parsed)) return [{ name: '', text: json(parsed) }]
+  return Object.entries(parsed).map(([name, field]) => ({ name, text: text(field) ?? JSON.stringify(field) }))
 }
 
 export function readMessage(message: Message): Reading {
@@ -75,7 +81,7 @@ function partOf(part: unknown): Part {
         kind: 'call',
         id: text(part.id) ?? text(part.toolCallId),
         name: text(part.name) ?? text(part.toolName) ?? 'tool',
-        args: args(part.input ?? part.args),
+        fields: fieldsOf(part.input ?? part.args),
       }
     case 'tool_result':
     case 'tool-result':
@@ -109,7 +115,7 @@ function callsBeside(message: Message): Part[] {
       kind: 'call',
       id: text(call.id),
       name: text(named.name) ?? 'tool',
-      args: args(named.arguments ?? named.args),
+      fields: fieldsOf(named.arguments ?? named.args),
     }
   })
 }

@@ -104,7 +104,7 @@ function MomentHeader() {
       {point ? (
         <span className="min-w-0 truncate text-small text-ink-2">
           <Ago at={point.at} /> · {takenBy(point)}
-          {point.why ? ` · ${visibleName(point.why)}` : ''}
+          {point.why && point.kind !== 'tip' ? ` · ${visibleName(point.why)}` : ''}
         </span>
       ) : null}
       {now ? <span className="text-small text-ink-2">what stands in the sandbox</span> : null}

@@ -29,6 +29,10 @@ export function RewindSheet() {
   return to ? <Sheet key={to.id} to={to} /> : null
 }
 
+/** A tip has no label of its own: it is what a rewind left. */
+const sheetName = (to: Point): string =>
+  to.kind === 'tip' && to.label === null ? `what was ${titleOf(to).replace(/^L/, 'l')}` : titleOf(to)
+
 function Sheet({ to }: { to: Point }) {
   const { rpc, rewind } = useHost()
   const { busy, problem } = useStore(rewind)
@@ -42,13 +46,13 @@ function Sheet({ to }: { to: Point }) {
   const trouble = problem ?? (asked.state === 'failed' ? asked.problem : null)
   return (
     <Dialog
-      title={`Rewind to ${visibleName(titleOf(to))}`}
+      title={`Rewind to ${sheetName(to)}`}
       onClose={() => (busy ? undefined : rewind.cancel())}
       note={
         <span className="flex items-baseline gap-1.5 text-small">
           <span>
             <Ago at={to.at} /> · {takenBy(to)}
-            {to.why ? ` · ${visibleName(to.why)}` : ''}
+            {to.why && to.kind !== 'tip' ? ` · ${visibleName(to.why)}` : ''}
           </span>
           {to.verdict ? <VerdictWord verdict={to.verdict.status} /> : null}
         </span>
@@ -79,8 +83,7 @@ function Sheet({ to }: { to: Point }) {
         {trouble ? <ProblemLine message={trouble.message} nextStep={trouble.nextStep} /> : null}
         <div className="flex items-center justify-end gap-2">
           <p className="mr-auto text-small text-ink-2">Can be undone.</p>
-          {/* biome-ignore lint/a11y/noAutofocus: a dialog must put the focus somewhere, and this is the safe place */}
-          <Button autoFocus onClick={() => rewind.cancel()} disabled={busy}>
+          <Button data-focus-first onClick={() => rewind.cancel()} disabled={busy}>
             Cancel
           </Button>
           <Button look="main" busy={busy} disabled={asked.state !== 'ready'} onClick={() => void rewind.rewind(half)}>

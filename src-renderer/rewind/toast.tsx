@@ -3,7 +3,7 @@ import { Check, RotateCcw, TriangleAlert, X } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useStore } from 'zustand'
 import { Button, IconButton } from '../elements/button.tsx'
-import { visible } from '../elements/visible.ts'
+import { Words } from '../elements/words.tsx'
 import { useHost } from '../host/context.ts'
 import type { Toast as ToastModel } from './rewind-store.ts'
 
@@ -47,8 +47,12 @@ function Shown({ toast }: { toast: ToastModel }) {
         className={`shrink-0 ${toast.kind === 'problem' ? 'text-bad' : 'text-accent'}`}
       />
       <span className="min-w-0 break-words">
-        {visible(toast.text)}
-        {toast.nextStep ? <span className="block text-small text-ink-2">{visible(toast.nextStep)}</span> : null}
+        <Words>{toast.text}</Words>
+        {toast.nextStep ? (
+          <span className="block text-small text-ink-2">
+            <Words>{toast.nextStep}</Words>
+          </span>
+        ) : null}
       </span>
       {toast.undo ? (
         <Button shortcut="U" onClick={() => void rewind.undo()}>

@@ -23,7 +23,8 @@ export function StatusBar() {
           verifying, attempt {attempt.attempt} of {attempt.of}
         </span>
       ) : null}
-      {running ? <Running command={running} /> : attempt ? null : <span className="shrink-0">idle</span>}
+      {running ? <Running command={running} /> : null}
+      {points && !running && !attempt ? <span className="shrink-0">nothing running</span> : null}
       <span className="flex-1" />
       {last ? (
         <span className="shrink-0" title="What taking the last point cost">

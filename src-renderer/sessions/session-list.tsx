@@ -1,6 +1,6 @@
 /** The left side: every session, live ones first; search, disk use, and how to begin another. */
 import { CircleHelp, Play, Plus, Search } from 'lucide-react'
-import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useMemo, useState } from 'react'
 import { fromRpcError, type SessionSummary } from '../../src-main/contract/index.ts'
 import { Ago } from '../elements/ago.tsx'
 import { IconButton } from '../elements/button.tsx'
@@ -31,20 +31,22 @@ export function SessionList({ showKeys }: { showKeys(): void }) {
           <Plus size={16} />
         </IconButton>
       </header>
-      <div className="px-3 pb-2">
-        <label className="flex h-7 items-center gap-2 rounded-md border border-line bg-base px-2 focus-within:border-accent">
-          <Search size={13} aria-hidden="true" className="shrink-0 text-ink-3" />
-          <input
-            id="session-search"
-            type="search"
-            aria-label="Search sessions"
-            placeholder="Search"
-            value={query}
-            onChange={(event) => setQuery(event.target.value)}
-            className="w-full min-w-0 bg-transparent outline-none placeholder:text-ink-3"
-          />
-        </label>
-      </div>
+      {sessions.length > 0 ? (
+        <div className="px-3 pb-2">
+          <label className="flex h-7 items-center gap-2 rounded-md border border-line bg-base px-2 focus-within:border-accent">
+            <Search size={13} aria-hidden="true" className="shrink-0 text-ink-3" />
+            <input
+              id="session-search"
+              type="search"
+              aria-label="Search sessions"
+              placeholder="Search"
+              value={query}
+              onChange={(event) => setQuery(event.target.value)}
+              className="w-full min-w-0 bg-transparent outline-none placeholder:text-ink-3"
+            />
+          </label>
+        </div>
+      ) : null}
       {begin.problem ? (
         <div className="px-3 pb-2">
           <ProblemLine message={begin.problem.message} nextStep={begin.problem.nextStep} />
@@ -53,9 +55,9 @@ export function SessionList({ showKeys }: { showKeys(): void }) {
       <List sessions={found} open={open} pick={store.open} query={query} />
       <footer className="flex h-10 shrink-0 items-center gap-1 border-t border-line pr-2 pl-4 text-small text-ink-2">
         <span className="flex-1" title="What the layers of all sessions hold on disk">
-          {size(used)} on disk
+          {sessions.length > 0 ? `${size(used)} on disk` : ''}
         </span>
-        <DemoAgain />
+        {sessions.length > 0 ? <DemoAgain /> : null}
         <IconButton label="Keys" onClick={showKeys}>
           <CircleHelp size={15} />
         </IconButton>
@@ -93,7 +95,7 @@ interface ListProps {
 }
 
 function List({ sessions, open, pick, query }: ListProps) {
-  const box = useRef<HTMLDivElement>(null)
+  const loaded = useSessions((state) => state.load === 'ready')
   const active = sessions.findIndex(({ id }) => id === open)
   const onKeyDown = (event: KeyboardEvent) => {
     const to = {
@@ -116,7 +118,6 @@ function List({ sessions, open, pick, query }: ListProps) {
   ].filter((group) => group.sessions.length > 0)
   return (
     <div
-      ref={box}
       role="listbox"
       aria-label="Sessions"
       aria-activedescendant={active >= 0 ? `session-${open}` : undefined}
@@ -135,7 +136,7 @@ function List({ sessions, open, pick, query }: ListProps) {
           ))}
         </div>
       ))}
-      {sessions.length === 0 ? (
+      {sessions.length === 0 && loaded ? (
         <p className="px-4 py-3 text-small text-ink-3">{query ? 'No session matches' : 'No sessions yet'}</p>
       ) : null}
     </div>
@@ -162,12 +163,11 @@ function Row({ session, open, pick }: { session: SessionSummary; open: boolean; 
           <Name className={`flex-1 ${isLive(session) ? 'font-medium' : ''}`}>{session.name}</Name>
           <span className={`shrink-0 text-small ${quiet ? 'text-ink-3' : 'text-warn'}`}>{state}</span>
         </div>
-        <div className="flex items-baseline gap-1 text-small whitespace-pre text-ink-2">
-          <Name>{leaf(session.workspace)}</Name>
-          <span className="shrink-0">
-            · {session.endedAt ? <Ago at={session.endedAt} /> : count(session.checkpoints, 'point')}
+        <div className="flex items-baseline gap-2 text-small text-ink-2">
+          <span className="min-w-0 flex-1 truncate">
+            {session.endedAt ? <Ago at={session.endedAt} /> : count(session.checkpoints, 'point')}
+            {` · ${visibleName(leaf(session.workspace))}`}
           </span>
-          <span className="flex-1" />
           {session.bytes === null ? null : <span className="shrink-0 text-ink-3">{size(session.bytes)}</span>}
         </div>
       </div>

@@ -93,10 +93,9 @@ function NewSession({ busy, problem, begin, close }: NewSessionProps) {
           <label htmlFor={folderId} className="mb-1 block text-small text-ink-2">
             Folder on this machine
           </label>
-          {/* biome-ignore lint/a11y/noAutofocus: the field that the dialog was opened for */}
           <input
             id={folderId}
-            autoFocus
+            data-focus-first
             spellCheck={false}
             value={workspace}
             onChange={(event) => setWorkspace(event.target.value)}

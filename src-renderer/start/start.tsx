@@ -19,7 +19,7 @@ export function Start() {
   }
   return (
     <main className="flex h-full items-center justify-center overflow-y-auto p-8">
-      <div className="grid w-full max-w-210 grid-cols-[minmax(0,1fr)_auto] items-center gap-16 max-lg:grid-cols-1">
+      <div className="grid w-full max-w-180 grid-cols-[minmax(0,1fr)_auto] items-center gap-12 max-lg:grid-cols-1">
         <div className="flex flex-col gap-6">
           <div className="flex flex-col gap-2">
             <h1 className="text-hero font-semibold tracking-tight text-balance">

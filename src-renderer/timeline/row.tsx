@@ -132,63 +132,62 @@ function LowPoint({ row: { point, branch }, target }: Pick<PointProps, 'row' | '
         {point.why && point.why !== point.tool ? <Name className="shrink-[2] text-small">{point.why}</Name> : null}
         {target ? <TargetMark /> : null}
       </span>
-      {point.files ? <Counts counts={point.files} className="pl-3" /> : null}
-      <span className={`w-16 shrink-0 text-right text-small ${ink}`}>
-        <Ago at={point.at} />
-      </span>
+      <Aside point={point} />
     </>
   )
 }
 
 function TallPoint({ row, target }: Pick<PointProps, 'row' | 'target'>) {
   const { point, branch, left } = row
-  const title = left ? leftBy(point) : titleOf(point)
-  const ink = branch ? 'text-ink-2' : 'text-ink'
+  const facts = pointFacts(row).join(' · ')
   return (
-    <>
-      <div className="min-w-0 flex-1">
-        <div className={`flex items-baseline gap-2 ${ink}`}>
-          <Name className={branch || point.takenBy === 'auto' ? 'font-medium' : 'font-semibold'}>{title}</Name>
-          {point.verdict ? <VerdictWord verdict={point.verdict.status} /> : null}
-          {target ? <TargetMark /> : null}
-        </div>
-        <div
-          className={`flex min-w-0 items-baseline text-small whitespace-pre ${branch ? 'text-ink-3' : 'text-ink-2'}`}
-        >
-          <Ago at={point.at} className="shrink-0" />
-          <span className="truncate" title={pointFacts(row).join(' · ')}>
-            {pointFacts(row)
-              .map((fact) => ` · ${fact}`)
-              .join('')}
-          </span>
-        </div>
+    <div className="min-w-0 flex-1">
+      <div className={`flex items-baseline gap-2 ${branch ? 'text-ink-2' : 'text-ink'}`}>
+        <Name className={branch || point.takenBy === 'auto' ? 'font-medium' : 'font-semibold'}>
+          {left ? leftBy(point) : titleOf(point)}
+        </Name>
+        {point.verdict ? <VerdictWord verdict={point.verdict.status} /> : null}
+        {target ? <TargetMark /> : null}
+        <span className="flex-1" />
+        <Aside point={point} />
       </div>
-      <Cost point={point} />
-    </>
+      <div className={`flex min-w-0 gap-3 text-small ${branch ? 'text-ink-3' : 'text-ink-2'}`}>
+        <span className="min-w-0 flex-1 truncate" title={facts}>
+          {facts}
+        </span>
+        <Cost point={point} />
+      </div>
+    </div>
   )
 }
 
+/** What the point changed, and when: one column for rows of either height. */
+const Aside = ({ point }: { point: Point }) => (
+  <span className="flex shrink-0 items-baseline pl-1 text-small text-ink-2">
+    {point.files ? <Counts counts={point.files} /> : null}
+    <Ago at={point.at} className="min-w-16 pl-2 text-right" />
+  </span>
+)
+
 function pointFacts({ point, branch, left }: PointRow): string[] {
-  if (left && branch)
-    return [`branch ${branch.letter}`, count(branch.points.length, 'point'), count(point.messages, 'message')]
+  const messages = count(point.messages, 'message')
+  if (left && branch) return [`branch ${branch.letter}`, count(branch.points.length, 'point'), messages]
   if (point.kind === 'base') return ['the workspace as it was']
   return [
     point.kind === 'tip' ? 'kept by a rewind' : takenBy(point),
     point.why && point.why !== point.label ? visibleName(point.why) : '',
-    count(point.messages, 'message'),
+    messages,
     point.running.length > 0 ? `${point.running.length} running` : '',
   ].filter(Boolean)
 }
 
 function Cost({ point }: { point: Point }) {
   const bytes = point.bytes === null ? '' : size(point.bytes)
-  const title = `Taking it cost ${took(point.ms)}${bytes ? ` and ${bytes}` : ''}`
   if (point.kind === 'base') return null
   return (
-    <div className="flex shrink-0 flex-col items-end pl-3 text-small text-ink-2">
-      <span className="h-4">{point.files ? <Counts counts={point.files} /> : null}</span>
-      <span title={title}>{[took(point.ms), bytes].filter(Boolean).join(' · ')}</span>
-    </div>
+    <span className="shrink-0" title={`Taking it cost ${took(point.ms)}${bytes ? ` and ${bytes}` : ''}`}>
+      {[took(point.ms), bytes].filter(Boolean).join(' · ')}
+    </span>
   )
 }
 

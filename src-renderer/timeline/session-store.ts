@@ -152,7 +152,8 @@ export function createSessionStore(rpc: Rpc): SessionStore {
 
   /** Counts and processes at `now` have no event of their own: one small question after a burst of writes. */
   function countAgain(session: string): void {
-    recount ??= setTimeout(async () => {
+    if (recount) return
+    recount = setTimeout(async () => {
       recount = undefined
       const details = await rpc.sessions.get({ session }).catch(() => null)
       if (details && store.getState().id === session) store.setState({ details })

@@ -113,7 +113,7 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
     <section aria-label="Timeline pane" className="flex h-full min-h-0 flex-col">
       <header className="flex h-9 shrink-0 items-center gap-2 border-b border-line pr-1.5 pl-4 text-small text-ink-2">
         <span className="flex-1 truncate">
-          {count(Math.max(0, points.length - 1), 'point')}
+          {count(points.filter((point) => point.kind === 'checkpoint').length, 'point')}
           {branches.size > 0 ? ` · ${count(branches.size, 'branch', 'branches')}` : ''}
         </span>
         <IconButton

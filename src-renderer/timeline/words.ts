@@ -11,7 +11,7 @@ export const takenBy = (point: Point): string => (point.takenBy === 'agent' ? 'a
 
 /** The point's name for a person. */
 export function titleOf(point: Point): string {
-  if (point.kind === 'tip') return point.label ?? 'Before the rewind'
+  if (point.kind === 'tip' && point.label === null) return leftBy(point)
   return visibleName(point.label ?? point.id)
 }
 
