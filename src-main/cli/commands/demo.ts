@@ -4,8 +4,8 @@ import type { Message, Point, SessionEvent, SessionSummary } from '../../contrac
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
-import { letterOf } from '../letters.ts'
 import { visible } from '../output.ts'
+import { pairOf } from './diff.ts'
 import { ledgerTable } from './ledger.ts'
 import { describeMessage } from './messages.ts'
 
@@ -36,8 +36,6 @@ class Teller {
   readonly #cli: Cli
   readonly #rpc: Rpc
   readonly #demo: SessionSummary
-  /** The history as it was last seen, to show what a rollback made of it. */
-  #history: Message[] = []
 
   constructor(cli: Cli, rpc: Rpc, demo: SessionSummary) {
     this.#cli = cli
@@ -54,8 +52,6 @@ class Teller {
         return event.step === event.of
       case 'pointAdded':
         if (event.point.kind === 'checkpoint') this.#line(`     ● checkpoint ${describePoint(event.point)}`)
-        return false
-      case 'messagesChanged':
         return false
       case 'verifierAttempt':
         if (event.verdict) this.#verdict(event.verdict)
@@ -118,19 +114,13 @@ class Teller {
     )
     const from = stable?.id ?? head
     const { changes } = await this.#rpc.files.changes({ session, from })
-    const { formatPatch, structuredPatch } = await import('diff')
-    for (const { path, rawPath, status } of changes) {
-      this.#line(`     ${letterOf(status)} ${visible(path)}`)
-      const pair = await this.#rpc.files.pair({ session, path, rawPath, from })
-      if (pair.kind !== 'text') continue
-      const patch = formatPatch(
-        structuredPatch(path, path, pair.before ?? '', pair.after ?? '', '', '', { context: 1 }),
-      )
-      const body = patch.split('\n').filter((line) => !/^(=|---|\+\+\+)/.test(line))
-      this.#line(visible(body.join('\n'), { lines: true }).trimEnd().replaceAll(/^/gm, '       '))
+    const { unifiedPatch } = await import('../../diff/index.ts')
+    for (const change of changes) {
+      const patch = unifiedPatch(change, await pairOf(this.#rpc, { session, from, to: 'now' }, change))
+      this.#line(visible(patch, { lines: true }).trimEnd().replaceAll(/^/gm, '       '))
     }
-    this.#history = (await this.#rpc.messages.get({ session })).messages
-    this.#showMessages('the conversation before', this.#history, null)
+    const { messages, cue } = await this.#rpc.messages.get({ session })
+    this.#showMessages('the conversation before', messages, cue)
   }
 
   async #showRewound(head: string): Promise<void> {

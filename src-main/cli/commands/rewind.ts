@@ -1,12 +1,11 @@
 /** `rewind rollback`, `rewind rewind`, `rewind undo`: going back, with and without a question first. */
 import { Option } from 'commander'
 import { CheckpointNotFoundError, DeclinedError } from '../../contract/errors.ts'
-import type { RewindPreview, RollbackResult } from '../../contract/index.ts'
+import type { Change, RewindPreview, RollbackResult } from '../../contract/index.ts'
 import { bareRewindTarget } from '../../contract/timeline.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
-import { letterOf } from '../letters.ts'
 import { ago, count, visible } from '../output.ts'
 import { canAsk, confirm } from '../prompt.ts'
 
@@ -71,11 +70,15 @@ async function ask(cli: Cli, preview: RewindPreview): Promise<void> {
     throw new DeclinedError('A rewind asks first, and nobody is here to be asked. Nothing was changed.', {
       nextStep: 'Say -y to rewind without being asked.',
     })
-  process.stderr.write(`${describe(preview)}\n`)
+  const { changeLetter } = await import('../../diff/index.ts')
+  process.stderr.write(`${describe(preview, changeLetter)}\n`)
   await confirm(`Rewind to ${nameOf(preview.to)}?`)
 }
 
-function describe({ to, changes, messagesLost, processes, pointsLeft }: RewindPreview): string {
+function describe(
+  { to, changes, messagesLost, processes, pointsLeft }: RewindPreview,
+  letterOf: (change: Change) => string,
+): string {
   const lost = [
     changes.length > 0 ? count(changes.length, 'file change') : '',
     messagesLost > 0 ? count(messagesLost, 'message') : '',
@@ -85,7 +88,7 @@ function describe({ to, changes, messagesLost, processes, pointsLeft }: RewindPr
     lost.length > 0
       ? `Everything since ${ago(to.at)} will be lost: ${lost.join(', ')}.`
       : `Nothing has changed since ${ago(to.at)}.`,
-    ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change.status)} ${visible(change.path)}`),
+    ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change)} ${visible(change.path)}`),
     ...(changes.length > LISTED ? [`  and ${changes.length - LISTED} more`] : []),
     ...processes.map(({ pid, command }) => `  stops ${visible(command)} (${pid})`),
     ...(pointsLeft.length > 0 ? [`${count(pointsLeft.length, 'later checkpoint')} will leave the line.`] : []),
