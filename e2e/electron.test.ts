@@ -64,15 +64,16 @@ suiteNeeding(['browser', 'local'], 'the app in Electron', () => {
       })
       await page.getByRole('link', { name: 'in' }).click()
       await page.getByRole('link', { name: 'out' }).click()
-      const seen = await app.electron.evaluate(() => {
-        const { standin } = globalThis as unknown as { standin: typeof import('./electron-standin/record.ts').record }
-        const { external, permissionRequest, permissionCheck, devicePermission } = standin
-        return {
-          external,
-          permissions: [permissionRequest?.('media'), permissionCheck?.('clipboard-read'), devicePermission?.()],
-        }
-      })
-      expect(seen).toEqual({ external: ['https://example.org/clicked'], permissions: [false, false, false] })
+      const seen = () =>
+        app.electron.evaluate(() => {
+          const { standin } = globalThis as unknown as { standin: typeof import('./electron-standin/record.ts').record }
+          const { external, permissionRequest, permissionCheck, devicePermission } = standin
+          return {
+            external,
+            permissions: [permissionRequest?.('media'), permissionCheck?.('clipboard-read'), devicePermission?.()],
+          }
+        })
+      await expect.poll(seen).toEqual({ external: ['https://example.org/clicked'], permissions: [false, false, false] })
       expect(page.url()).toBe(address)
       expect(app.electron.windows()).toHaveLength(1)
     })

@@ -75,6 +75,7 @@ describe('opening the window', () => {
     expect(said).toEqual([
       'Opened a browser window of its own.',
       'Not the Electron window: its binary is not installed.',
+      `The host goes on when the window is closed; its data lies in ${home}.`,
     ])
   })
 
@@ -83,7 +84,7 @@ describe('opening the window', () => {
     await openWindow({ home, url, say, facts: machine({ browser, root: true, electron: '/opt/electron' }) })
     expect(argvOf(browser)).toContain('--no-sandbox')
     expect(said).toContain('Not the Electron window: it does not run as root.')
-    expect(said.at(-1)).toMatch(/^As root it runs without the browser's own sandbox/)
+    expect(said.at(-2)).toMatch(/^As root it runs without the browser's own sandbox/)
   })
 
   test('Electron finds the data folder, and no code is asked for', async () => {
@@ -100,7 +101,7 @@ describe('opening the window', () => {
     const facts = machine({ electron, browser, opener })
     expect(await openWindow({ home, url, say, facts })).toMatchObject({ way: 'default-browser' })
     expect(readFileSync(pageIn(argvOf(opener)), 'utf8')).toContain(CODE)
-    expect(said.slice(1)).toEqual([
+    expect(said.slice(1, 3)).toEqual([
       expect.stringMatching(/^Not the Electron window: it ended at once \(exit code 1; see .*window\.log\)\.$/),
       expect.stringMatching(/^Not a browser window of its own: it ended at once \(SIGKILL;/),
     ])

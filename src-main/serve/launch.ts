@@ -72,6 +72,7 @@ export async function openWindow(options: OpenWindow): Promise<Opened> {
       for (const { way, why } of passedOver) say(`Not ${TITLES[way]}: ${why}.`)
       if (way === 'app-window' && facts.root)
         say("As root it runs without the browser's own sandbox; it shows only this host's page.")
+      if (way !== 'electron') say(`The host goes on when the window is closed; its data lies in ${home}.`)
       return { way, pid: outcome.pid }
     }
     facts = { ...facts, failed: { ...facts.failed, [way]: outcome.why } }
