@@ -60,7 +60,6 @@ function Main() {
 
 function useActions(showKeys: () => void): void {
   const { rewind, selection, session } = useHost()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the stores never change, and showing keys is a setter
   useEffect(() => {
     const actions: Partial<Record<Action, () => void>> = {
       rewind: () => {

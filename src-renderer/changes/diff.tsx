@@ -27,7 +27,7 @@ export function Diff({ comparison, layout, label }: { comparison: Comparison; la
   const open = useCallback((id: string) => setOpened((now) => new Set(now).add(id)), [])
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroller must be reachable by key
-    <div ref={scroller} role="region" aria-label={label} tabIndex={0} className="h-full overflow-y-auto">
+    <section ref={scroller} aria-label={label} tabIndex={0} className="h-full overflow-y-auto">
       <div className="relative font-mono text-code select-text" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, start, key }) => {
           const item = items[index]
@@ -44,7 +44,7 @@ export function Diff({ comparison, layout, label }: { comparison: Comparison; la
           ) : null
         })}
       </div>
-    </div>
+    </section>
   )
 }
 

@@ -59,7 +59,6 @@ export function Key({ children, on = 'plain' }: { children: ReactNode; on?: keyo
   const tone = on === 'main' ? 'border-current/40 text-current' : 'border-line-strong bg-panel text-ink-2'
   return (
     <kbd
-      aria-hidden="true"
       className={`inline-flex h-4 min-w-4 items-center justify-center rounded border px-1 font-mono text-tiny leading-none ${tone}`}
     >
       {children}

@@ -6,7 +6,6 @@ export function Words({ children }: { children: string }) {
     .split(/`([^`]+)`/)
     .map((part, index) =>
       index % 2 === 1 ? (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one sentence never move
         <code key={index} className="rounded bg-sunken px-1 py-px font-mono text-code select-text">
           {part}
         </code>

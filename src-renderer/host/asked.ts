@@ -3,7 +3,8 @@
  * old one stays; for another question there is nothing to show until it comes, so no pane shows another's moment.
  */
 import { useEffect, useState } from 'react'
-import { fromRpcError, type RewindError } from '../../src-main/contract/index.ts'
+import type { RewindError } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { useConnection } from './context.ts'
 
 export type Asked<T> =
@@ -24,7 +25,6 @@ export function useAsked<T>(
   const [tries, setTries] = useState(0)
   const [answer, setAnswer] = useState<{ question: string; asked: Asked<T> } | null>(null)
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `ask` is named by `question`; the rest asks again.
   useEffect(() => {
     if (question === null) return
     const abort = new AbortController()

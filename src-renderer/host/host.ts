@@ -25,7 +25,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
   const sessions = createSessionsStore(rpc, remembered('open-session'))
   const session = createSessionStore(rpc)
   const selection = createSelectionStore()
-  const rewind = createRewindStore(rpc, session)
+  const rewind = createRewindStore(rpc, session, selection)
 
   const showOpen = () => {
     const { open } = sessions.getState()

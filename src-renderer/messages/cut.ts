@@ -1,5 +1,6 @@
 /** What a rewind took out of a conversation, found from the timeline and the two histories. */
-import { type Branch, branchesOf, currentLine, type Message, type Timeline } from '../../src-main/contract/index.ts'
+import type { Branch, Message, Timeline } from '../../src-main/contract/index.ts'
+import { branchesOf, currentLine } from '../../src-main/contract/timeline.ts'
 import { NOW } from '../timeline/selection-store.ts'
 
 /**

@@ -37,10 +37,7 @@ export const MessageView = memo(function MessageView({ message, raw, cue, cut }:
         ) : parts.length === 0 ? (
           <span className="text-ink-3">(empty)</span>
         ) : (
-          parts.map((part, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts never move within their message
-            <PartView key={index} part={part} cut={cut ?? false} />
-          ))
+          parts.map((part, index) => <PartView key={index} part={part} cut={cut ?? false} />)
         )}
       </div>
     </li>

@@ -106,7 +106,6 @@ function History({ conversation: { messages, cue }, gone, branch, repairs, raw }
         const index = first + offset
         return [
           index === cutAt ? <Cut key="cut" messages={gone} branch={branch} repairs={repairs} raw={raw} /> : null,
-          // biome-ignore lint/suspicious/noArrayIndexKey: a history grows at its end; the index is the identity
           <MessageView key={index} message={message} cue={index === cue} raw={raw} />,
         ]
       })}
@@ -137,7 +136,6 @@ function Cut({ messages, branch, repairs, raw }: CutProps) {
       ))}
       <ol aria-label="Cut by the rewind">
         {messages.map((message, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the cut is fixed; the index is the identity
           <MessageView key={index} message={message} cut raw={raw} />
         ))}
       </ol>

@@ -7,10 +7,14 @@ export interface Run {
   dim: boolean
 }
 
-// CSI sequences, OSC strings (ended by BEL or ST), and two-character escapes.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences are what is parsed here
-const SEQUENCE =
-  /\u001b(?:\[([0-?]*)[ -/]*([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])/g
+const ESC = '\u001b'
+const BEL = '\u0007'
+const END = `(?:${BEL}|${ESC}\\\\)?`
+/** CSI sequences (their parameters and last letter captured), OSC and other strings, and two-character escapes. */
+const SEQUENCE = new RegExp(
+  `${ESC}(?:\\[([0-?]*)[ -/]*([@-~])|\\][^${BEL}${ESC}]*${END}|[PX^_][^${ESC}]*${END}|[ -/]*[0-~])`,
+  'g',
+)
 
 export function runsOf(output: string): Run[] {
   const runs: Run[] = []

@@ -2,7 +2,8 @@
 import { CircleCheck, CircleDashed, CircleSlash, CircleX, Timer } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
-import { type CommandRecord, fromRpcError, type RewindError } from '../../src-main/contract/index.ts'
+import type { CommandRecord, RewindError } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Ago } from '../elements/ago.tsx'
 import { Button } from '../elements/button.tsx'
 import { useRunningFor } from '../elements/clock.ts'
@@ -206,7 +207,6 @@ function useStream(command: CommandRecord, stream: 'stdout' | 'stderr') {
 function Scroll({ version, children }: { version: string; children: React.ReactNode }) {
   const box = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows what was written
   useEffect(() => {
     if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight
   }, [version])
@@ -246,7 +246,6 @@ function Written({ stream }: { stream: StreamText }) {
       <pre className="whitespace-pre-wrap [overflow-wrap:anywhere]">
         {runs.map((run, index) => (
           <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: output only grows at its end
             key={index}
             className={`${run.colour === null ? '' : colours[run.colour]} ${run.bold ? 'font-semibold' : ''} ${run.dim ? 'opacity-80' : ''}`}
           >

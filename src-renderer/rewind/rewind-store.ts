@@ -1,7 +1,9 @@
 /** The rewind sheet, the undo, and the toast that follows either. Only these change a session. */
 import { createStore, type StoreApi } from 'zustand/vanilla'
-import { fromRpcError, type Point, type RewindError, type RollbackResult } from '../../src-main/contract/index.ts'
+import type { Point, RewindError, RollbackResult } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import type { Rpc } from '../host/link.ts'
+import type { SelectionStore } from '../timeline/selection-store.ts'
 import type { SessionStore } from '../timeline/session-store.ts'
 
 export type Half = 'both' | 'files' | 'messages'
@@ -49,7 +51,11 @@ export function toastFor(result: RollbackResult, kind: 'rewound' | 'undone'): Om
     : { kind, text: `Rewind undone in ${ms}`, nextStep: null, undo: false }
 }
 
-export function createRewindStore(rpc: Pick<Rpc, 'timeline'>, session: SessionStore): RewindStore {
+export function createRewindStore(
+  rpc: Pick<Rpc, 'timeline'>,
+  session: SessionStore,
+  selection: Pick<SelectionStore, 'toNow'>,
+): RewindStore {
   const store = createStore<Rewind>(() => ({ sheet: null, busy: false, problem: null, toast: null }))
   let key = 0
   const toast = (toast: Omit<Toast, 'key'>) => store.setState({ toast: { ...toast, key: ++key } })
@@ -71,6 +77,7 @@ export function createRewindStore(rpc: Pick<Rpc, 'timeline'>, session: SessionSt
         const only = half === 'both' ? null : half
         const result = await rpc.timeline.rollback({ session: id, to: sheet.id, only })
         store.setState({ sheet: null })
+        selection.toNow()
         toast(toastFor(result, 'rewound'))
       } catch (error) {
         store.setState({ problem: fromRpcError(error) })

@@ -1,7 +1,8 @@
 /** Take a checkpoint now; a label is welcome, not required. */
 import { Popover } from 'radix-ui'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
-import { fromRpcError, type RewindError } from '../../src-main/contract/index.ts'
+import type { RewindError } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Button } from '../elements/button.tsx'
 import { ProblemLine } from '../elements/problem.tsx'
 import { useHost } from '../host/context.ts'

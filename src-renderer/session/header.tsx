@@ -1,7 +1,8 @@
 /** The open session: what it is, how it stands, and the three things that change it. */
 import { Bookmark, RotateCcw, Undo2 } from 'lucide-react'
 import { useStore } from 'zustand'
-import { bareRewindTarget, type SessionDetails, type Timeline } from '../../src-main/contract/index.ts'
+import type { SessionDetails, Timeline } from '../../src-main/contract/index.ts'
+import { bareRewindTarget } from '../../src-main/contract/timeline.ts'
 import { Button } from '../elements/button.tsx'
 import { Name } from '../elements/text.tsx'
 import { visible, visibleName } from '../elements/visible.ts'

@@ -30,6 +30,7 @@ export const KEYS: readonly { key: string; action: Action; words: string }[] = [
 export const LIST_KEYS: readonly { key: string; words: string }[] = [
   { key: '↑ ↓', words: 'Previous, next' },
   { key: '⇧ ↑ ↓', words: 'Choose a second point to compare with' },
+  { key: '→', words: 'Open the fold beside the selected point' },
   { key: 'Home End', words: 'First, last' },
 ]
 

@@ -13,7 +13,7 @@ export function StatusBar() {
   const points = useSession((state) => state.timeline?.points)
   const last = useMemo(() => points?.findLast((point) => point.kind !== 'base'), [points])
   return (
-    <footer
+    <section
       aria-label="Status"
       className="flex h-7 shrink-0 items-center gap-4 border-t border-line bg-panel px-4 text-small text-ink-2"
     >
@@ -33,7 +33,7 @@ export function StatusBar() {
         </span>
       ) : null}
       <HostState />
-    </footer>
+    </section>
   )
 }
 

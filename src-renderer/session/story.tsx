@@ -16,7 +16,6 @@ export function Story() {
       {of > 0 ? (
         <span role="img" aria-label={`Step ${step} of ${of}`} className="flex shrink-0 items-center gap-1">
           {Array.from({ length: of }, (_, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: steps are their numbers
             <span key={index} className={`h-1 w-4 rounded-full ${index < step ? 'bg-accent' : 'bg-line-strong'}`} />
           ))}
         </span>

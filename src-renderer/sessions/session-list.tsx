@@ -1,7 +1,8 @@
 /** The left side: every session, live ones first; search, disk use, and how to begin another. */
 import { CircleHelp, Play, Plus, Search } from 'lucide-react'
 import { type KeyboardEvent, useMemo, useState } from 'react'
-import { fromRpcError, type SessionSummary } from '../../src-main/contract/index.ts'
+import type { SessionSummary } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Ago } from '../elements/ago.tsx'
 import { IconButton } from '../elements/button.tsx'
 import { count, leaf, size } from '../elements/format.ts'

@@ -1,12 +1,7 @@
 /** The list of sessions and which of them is open in the window. */
 import { createStore, type StoreApi } from 'zustand/vanilla'
-import {
-  fromRpcError,
-  type RewindError,
-  type SessionEvent,
-  type SessionOptions,
-  type SessionSummary,
-} from '../../src-main/contract/index.ts'
+import type { RewindError, SessionEvent, SessionOptions, SessionSummary } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import type { Rpc } from '../host/link.ts'
 
 export interface Sessions {

@@ -1,6 +1,7 @@
 /** Begin a session on a folder: by the platform's dialog where there is one, else by its path. */
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { fromRpcError, type RewindError } from '../../src-main/contract/index.ts'
+import type { RewindError } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Button } from '../elements/button.tsx'
 import { Dialog } from '../elements/dialog.tsx'
 import { leaf } from '../elements/format.ts'

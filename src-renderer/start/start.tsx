@@ -1,7 +1,8 @@
 /** What a person sees before there is a session: what this is, the demo, and how to begin. */
 import { FolderOpen, Play } from 'lucide-react'
 import { useState } from 'react'
-import { fromRpcError, type RewindError } from '../../src-main/contract/index.ts'
+import type { RewindError } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Button } from '../elements/button.tsx'
 import { CopyLine } from '../elements/copy.tsx'
 import { ProblemLine } from '../elements/problem.tsx'

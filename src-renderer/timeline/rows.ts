@@ -2,7 +2,8 @@
  * The timeline as rows, newest first: `now`, points, and folds that stand for runs of automatic points. Pure: from
  * points, head and what the person has opened.
  */
-import { type Branch, branchesOf, currentLine, type Point } from '../../src-main/contract/index.ts'
+import type { Branch, Point } from '../../src-main/contract/index.ts'
+import { branchesOf, currentLine } from '../../src-main/contract/timeline.ts'
 import { NOW } from './selection-store.ts'
 
 export interface PointRow {

@@ -3,17 +3,17 @@
  * by events alone. What has to be asked for anew (changes, messages) is only marked by a counter here.
  */
 import { createStore, type StoreApi } from 'zustand/vanilla'
-import {
-  type CommandRecord,
-  fromRpcError,
-  type LedgerEntry,
-  type Point,
-  type RewindError,
-  type SessionDetails,
-  type SessionEvent,
-  type Timeline,
-  type Verdict,
+import type {
+  CommandRecord,
+  LedgerEntry,
+  Point,
+  RewindError,
+  SessionDetails,
+  SessionEvent,
+  Timeline,
+  Verdict,
 } from '../../src-main/contract/index.ts'
+import { fromRpcError } from '../../src-main/contract/wire.ts'
 import type { Rpc } from '../host/link.ts'
 
 export interface OpenSession {

@@ -14,7 +14,8 @@ import {
   useRef,
   useState,
 } from 'react'
-import { bareRewindTarget, type Timeline as TimelineModel } from '../../src-main/contract/index.ts'
+import type { Timeline as TimelineModel } from '../../src-main/contract/index.ts'
+import { bareRewindTarget } from '../../src-main/contract/timeline.ts'
 import { IconButton } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { useHost, useSelection, useSession } from '../host/context.ts'
@@ -74,12 +75,20 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
   )
   const onPick = useCallback((index: number, event: MouseEvent) => pick(index, event.shiftKey), [pick])
 
+  /** Walks over folds: they are opened on purpose, not by passing. */
   const step = (to: number, extend: boolean) => {
-    const index = Math.max(0, Math.min(rows.length - 1, to))
+    const down = to > active
+    let index = Math.max(0, Math.min(rows.length - 1, to))
+    while (rows[index]?.kind === 'fold') index += down ? 1 : -1
     pick(index, extend)
     virtual.scrollToIndex(index, { align: 'auto' })
   }
+  const openBeside = () => {
+    const fold = [active + 1, active - 1].find((index) => rows[index]?.kind === 'fold')
+    if (fold !== undefined) pick(fold, false)
+  }
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowRight') return openBeside()
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / 40))
     const moves: Record<string, number> = {
       ArrowDown: active + 1,
@@ -99,7 +108,6 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
 
   // Whatever else moves the selection (a key elsewhere, a row of the ledger) brings it into view.
   const selected = other ?? moment
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new rows alone must not scroll
   useEffect(() => {
     if (active >= 0) virtual.scrollToIndex(active, { align: 'auto' })
   }, [selected])
