@@ -31,7 +31,7 @@ const ORDINARY = { uid: 1000, gid: 1000 }
 const BECOME_ORDINARY = [`--reuid=${ORDINARY.uid}`, `--regid=${ORDINARY.gid}`, '--clear-groups', '--']
 /** Where an ordinary user finds a clone that lies in a folder closed to them, such as /root. */
 const SHOWN_AT = '/mnt/rewind'
-const SHOW_TREE = `mount -t tmpfs -o mode=755 none /mnt && mkdir ${SHOWN_AT} && mount --bind "$0" ${SHOWN_AT} && cd ${SHOWN_AT} && exec "$@"`
+const SHOW_TREE = `mount -t tmpfs -o mode=755 none /mnt && mkdir ${SHOWN_AT} && mount --rbind "$0" ${SHOWN_AT} && cd ${SHOWN_AT} && exec "$@"`
 
 const root = resolve(import.meta.dirname, '..')
 const { options, filters } = parseArguments(process.argv.slice(2))

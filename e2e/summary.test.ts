@@ -40,6 +40,12 @@ describe('the end of a test run', () => {
     expect(lines[0]).toBe('not run: userns (no user namespaces; sysctl; 1 suite)')
   })
 
+  test('a part that only the first run missed is not named', () => {
+    const needsBoth: ReportLine[] = [asRoot, { ...noBrowser, suite: 'engine' }]
+    const { lines } = summarise([outcome({ report: needsBoth }), outcome({ report: needsBoth.slice(1) })], [])
+    expect(lines[0]).toBe('not run: browser (no Chromium; install chromium; 1 suite)')
+  })
+
   test('a promised part that nothing needed is red', () => {
     const { lines, ok } = summarise([outcome()], ['local'])
     expect(lines).toContain('REWIND_REQUIRE promises local, but no suite that needs it ran')

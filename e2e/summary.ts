@@ -20,13 +20,17 @@ export function summarise(outcomes: readonly Outcome[], required: readonly Part[
   const report = outcomes.flatMap((outcome) => outcome.report)
   const ran = report.filter((line) => 'ran' in line)
   const suitesThatRan = new Set(ran.map(({ suite }) => suite))
-  const missed = report.filter((line) => 'missing' in line).filter(({ suite }) => !suitesThatRan.has(suite))
+  // The last run knows best: as root, user namespaces are missing only because it is root.
+  const lastWord = new Map(outcomes.flatMap(({ report }, run) => report.map(({ suite }) => [suite, run] as const)))
+  const missed = outcomes
+    .flatMap(({ report }, run) => report.filter(({ suite }) => lastWord.get(suite) === run))
+    .filter((line) => 'missing' in line)
+    .filter(({ suite }) => !suitesThatRan.has(suite))
 
   const notRun = [...Map.groupBy(missed, ({ missing }) => missing)].map(([part, lines]) => {
-    // The last run knows best: as root `userns` is only ever missing because it is root.
-    const { reason, remedy } = lines.at(-1) ?? { reason: '', remedy: '' }
+    const reasons = new Set(lines.map(({ reason, remedy }) => `${reason}; ${remedy}`))
     const suites = new Set(lines.map(({ suite }) => suite)).size
-    return `${part} (${reason}; ${remedy}; ${suites} ${suites === 1 ? 'suite' : 'suites'})`
+    return `${part} (${[...reasons].join(' / ')}; ${suites} ${suites === 1 ? 'suite' : 'suites'})`
   })
   const broken = required.filter((part) => !ran.some((line) => line.ran.includes(part)))
 
