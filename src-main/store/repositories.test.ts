@@ -113,6 +113,7 @@ describe('points', () => {
     ]
     for (const [seq, state] of states.entries()) store.points.insert(point(seq), { state, node })
     for (const [seq, state] of states.entries()) expect(store.points.held('s1', point(seq).id)).toEqual({ state, node })
+    expect([store.points.layerCount('s1'), store.points.layerCount('s2')]).toEqual([5, 0])
   })
 
   it('refuse a layer that is known to stand on another one, and store nothing of that point', () => {

@@ -58,7 +58,6 @@ export function parseJson(text: string): unknown {
 /** @returns the outermost objects of the text that are valid JSON and have the field, in order */
 export const jsonObjectsWith = (field: string, text: string): Record<string, unknown>[] =>
   outermostBrackets(text)
-    .filter(([start]) => text[start] === '{')
     .map(([start, end]) => text.slice(start, end))
     // Most braces of a log hold something else: parsing them all is what would take long.
     .filter((object) => object.includes(field))

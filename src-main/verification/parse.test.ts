@@ -82,6 +82,8 @@ describe('among other output', () => {
     ['brackets that hold words', '[INFO] starting\n{"status": "pass"}', 'pass'],
     ['an opening brace that never closes', 'function f() {\n{"status": "pass"}\n', 'pass'],
     ['a stray quote before', 'it\'s 5" wide\n{ "half\n{"status": "pass"}', 'pass'],
+    ['brackets that cross', '{ [ }\n{"status": "pass"}\n}', 'pass'],
+    ['an escaped quote', 'log {"summary": "a \\" } b", "status": "fail"}', 'fail'],
     ['closing braces before', '}}]\n{"status": "pass"}', 'pass'],
   ])('%s: the verdict counts and says that it was found so', (_what, text, status) => {
     expect(parse(text)).toMatchObject({ status, note: expect.stringContaining('found among other output') })
