@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
-import { answersInTime } from './download.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { answersInTime, downloadElectron } from './download.ts'
 
 let server: Server | undefined
 
@@ -43,5 +46,47 @@ describe('whether a download is worth waiting for', () => {
     const url = await serving(() => {})
     server?.close()
     expect(await answersInTime(url)).toBe('its binary is not installed and its server cannot be reached')
+  })
+})
+
+describe('fetching the binary', () => {
+  let folder: string
+  let asked: (string | undefined)[]
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'electron-'))
+    writeFileSync(join(folder, 'package.json'), '{ "version": "45.5.0" }')
+    asked = []
+    const mirror = await serving((request, response) => {
+      asked.push(request.url)
+      response.writeHead(206).end('P')
+    })
+    vi.stubEnv('ELECTRON_MIRROR', mirror)
+  })
+  afterEach(() => {
+    vi.unstubAllEnvs()
+    rmSync(folder, { recursive: true })
+  })
+
+  /** Stands for the downloader that the npm package brings. */
+  const installer = (script: string) => writeFileSync(join(folder, 'install.js'), `const fs = require('fs'); ${script}`)
+
+  test('runs the package’s own downloader once its server answers', async () => {
+    installer(
+      `process.chdir(__dirname); fs.mkdirSync('dist'); fs.writeFileSync('dist/electron', ''); fs.writeFileSync('path.txt', 'electron')`,
+    )
+    const said: string[] = []
+    const outcome = await downloadElectron(folder, (line) => void said.push(line))
+    expect(outcome).toEqual({ binary: join(folder, 'dist/electron') })
+    expect(asked).toEqual([`/v45.5.0/electron-v45.5.0-${process.platform}-${process.arch}.zip`])
+    expect(said[0]).toMatch(/^Downloading Electron/)
+  })
+
+  test.each([
+    ['fails', 'process.exit(1)', 'its download failed'],
+    ['leaves nothing', '', 'its download left no binary'],
+  ])('a downloader that %s', async (_what, script, why) => {
+    installer(script)
+    expect(await downloadElectron(folder, () => {})).toEqual({ why })
   })
 })
