@@ -38,7 +38,7 @@ export const defineDiff: Define = (program, action) => {
             shown.push({ ...change, insertions, deletions, ...detail })
           }
         }
-        const line = (change: Shown) => `${changeLetter(change)} ${visible(change.stat ?? pathOf(change))}`
+        const line = (change: Shown) => `${changeLetter(change.status)} ${visible(change.stat ?? pathOf(change))}`
         cli.out.result({ ...found, changes: shown }, patch ? asPatch(shown) : shown.map(line).join('\n'))
         if (found.truncated) cli.out.note('There are more changes than this list holds.')
         if (!patch) cli.out.note(summary(found.counts))

@@ -1,7 +1,7 @@
 /** `rewind rollback`, `rewind rewind`, `rewind undo`: going back, with and without a question first. */
 import { Option } from 'commander'
 import { CheckpointNotFoundError, DeclinedError } from '../../contract/errors.ts'
-import type { Change, RewindPreview, RollbackResult } from '../../contract/index.ts'
+import type { ChangeStatus, RewindPreview, RollbackResult } from '../../contract/index.ts'
 import { bareRewindTarget } from '../../contract/timeline.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
@@ -77,7 +77,7 @@ async function ask(cli: Cli, preview: RewindPreview): Promise<void> {
 
 function describe(
   { to, changes, messagesLost, processes, pointsLeft }: RewindPreview,
-  letterOf: (change: Change) => string,
+  letterOf: (status: ChangeStatus) => string,
 ): string {
   const lost = [
     changes.length > 0 ? count(changes.length, 'file change') : '',
@@ -88,7 +88,7 @@ function describe(
     lost.length > 0
       ? `Everything since ${ago(to.at)} will be lost: ${lost.join(', ')}.`
       : `Nothing has changed since ${ago(to.at)}.`,
-    ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change)} ${visible(change.path)}`),
+    ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change.status)} ${visible(change.path)}`),
     ...(changes.length > LISTED ? [`  and ${changes.length - LISTED} more`] : []),
     ...processes.map(({ pid, command }) => `  stops ${visible(command)} (${pid})`),
     ...(pointsLeft.length > 0 ? [`${count(pointsLeft.length, 'later checkpoint')} will leave the line.`] : []),

@@ -1,0 +1,512 @@
+/** The command line as people have it: the built program, a real host, real sandboxes. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { suiteNeeding } from '../../e2e/needs.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const BIN = join(ROOT, 'bin/rewind')
+
+const base = mkdtempSync(join(tmpdir(), 'rewind-cli-'))
+const home = join(base, 'data')
+const workspace = join(base, 'project')
+const env: NodeJS.ProcessEnv = { ...process.env, REWIND_HOME: home, REWIND_DEMO_PACE_MS: '50', REWIND_SESSION: '' }
+
+interface Answer {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+interface Options {
+  input?: string | Buffer
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+}
+
+const children = new Set<ChildProcess>()
+
+function start(args: string[], options: Options = {}): ChildProcess {
+  const child = spawn(BIN, args, { cwd: options.cwd ?? workspace, env: { ...env, ...options.env } })
+  children.add(child)
+  child.once('exit', () => children.delete(child))
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(options.input ?? '')
+  return child
+}
+
+async function answerOf(child: ChildProcess): Promise<Answer> {
+  const texts = { stdout: '', stderr: '' }
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => {
+    texts.stdout += part
+  })
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+    texts.stderr += part
+  })
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  return { code: code ?? (signal === null ? -1 : -2), ...texts }
+}
+
+const rewind = (args: string[], options: Options = {}): Promise<Answer> => answerOf(start(args, options))
+
+// biome-ignore lint/suspicious/noExplicitAny: what commands answer is looked at field by field.
+type Data = any
+
+/** The one object that --json prints, and the exit code beside it. */
+async function json(args: string[], options: Options = {}) {
+  const { code, stdout } = await rewind(['--json', ...args], options)
+  expect(stdout.trim().split('\n')).toHaveLength(1)
+  return { exit: code, ...(JSON.parse(stdout) as { success: boolean; data?: Data; error?: string; code?: number }) }
+}
+
+const hostPid = (): number => (JSON.parse(readFileSync(join(home, 'host.json'), 'utf8')) as { pid: number }).pid
+
+function killHost(signal: NodeJS.Signals): void {
+  if (existsSync(join(home, 'host.json'))) process.kill(hostPid(), signal)
+}
+
+beforeAll(() => {
+  mkdirSync(workspace)
+  writeFileSync(join(workspace, 'kept.txt'), 'from the host\n')
+  if (!existsSync(join(ROOT, 'out/main/cli.js')))
+    throw new Error('The command line is not built: run `npm run build` first.')
+})
+
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  if (existsSync(join(home, 'host.json'))) {
+    const { data } = await json(['sessions'])
+    for (const { id, status } of data.sessions)
+      if (status !== 'destroyed') await rewind(['destroy', '-y', '--session', id])
+    const pid = hostPid()
+    killHost('SIGTERM')
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false)
+  }
+  rmSync(base, { recursive: true, force: true })
+  rmSync(`${base}/data-demo`, { recursive: true, force: true })
+})
+
+describe('without a host', () => {
+  test('help and version need none', async () => {
+    const bare = await rewind([])
+    expect([bare.code, bare.stderr]).toEqual([0, ''])
+    expect(bare.stdout).toMatch(/^Usage: rewind /)
+    for (const name of ['init', 'checkpoint', 'rewind', 'undo', 'diff', 'doctor']) expect(bare.stdout).toContain(name)
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+    expect(await rewind(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+    expect(existsSync(home)).toBe(false)
+  })
+
+  test.each([
+    [['frobnicate'], /unknown command 'frobnicate'/],
+    [['status', '--frobnicate'], /unknown option '--frobnicate'/],
+    [['init'], /missing required argument 'path'/],
+    [['init', '.', '--engine', 'vm'], /Allowed choices are auto, local, docker/],
+    [['rollback', 'x', '--only', 'half'], /Allowed choices are files, messages/],
+    [['exec', 'true', '--timeout', 'soon'], /'soon' is not a number of seconds/],
+    [['exec', 'true', '--env', 'NAME'], /NAME=VALUE/],
+    [['exec'], /missing required argument/],
+    [['serve', '--port', '0'], /not a port/],
+    [['auto-checkpoint', '--keep-last', '0'], /not a whole number from 1/],
+    [['auto-rollback', 'bad_weather'], /Allowed choices are exception, test_failure/],
+    [['auto-rollback', '--retries', '2'], /belong to a --verifier/],
+    [['messages', '--set', '-', '--at', 'x'], /do not go together/],
+  ])('%j is a usage error', async (args, message) => {
+    const text = await rewind(args)
+    expect([text.code, text.stdout]).toEqual([64, ''])
+    expect(text.stderr).toMatch(message)
+    const object = await json(args)
+    expect(object).toMatchObject({ exit: 64, success: false, code: 64 })
+    expect(object.error).toMatch(message)
+  })
+
+  test('a host that cannot start is told with its log, code 4', async () => {
+    const broken = join(base, 'broken')
+    mkdirSync(broken)
+    writeFileSync(join(broken, 'store.db'), 'no database'.repeat(200))
+    const { code, stderr } = await rewind(['sessions'], { env: { REWIND_HOME: broken } })
+    expect(code).toBe(4)
+    expect(stderr).toMatch(/The host could not be started: it ended with code 1/)
+    expect(stderr).toMatch(/ {2}\| /)
+    expect(stderr).toContain('host.log')
+  })
+
+  test('a data folder that is a file is code 5', async () => {
+    writeFileSync(join(base, 'file'), '')
+    const { code, stderr } = await rewind(['sessions'], { env: { REWIND_HOME: join(base, 'file') } })
+    expect(code).toBe(5)
+    expect(stderr).toContain('Set REWIND_HOME')
+  })
+
+  test('it runs through a symlink, from anywhere, with another Node first on PATH', async () => {
+    symlinkSync(BIN, join(base, 'rw'))
+    mkdirSync(join(base, 'old'))
+    writeFileSync(join(base, 'old/node'), '#!/bin/sh\necho wrong node; exit 9\n', { mode: 0o755 })
+    const text = execFileSync(join(base, 'rw'), ['--version'], {
+      cwd: '/',
+      env: { ...env, PATH: `${join(base, 'old')}:${env.PATH}` },
+    })
+    expect(String(text)).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  test('what is not built says how to build it', async () => {
+    mkdirSync(join(base, 'bare/bin'), { recursive: true })
+    writeFileSync(join(base, 'bare/bin/rewind'), readFileSync(BIN), { mode: 0o755 })
+    const child = spawn(join(base, 'bare/bin/rewind'), ['status'])
+    expect(await answerOf(child)).toMatchObject({ code: 70, stderr: expect.stringContaining('npm run build') })
+  })
+})
+
+suiteNeeding(['local'], 'the command line', () => {
+  test('many that start at the same moment end up with one host', async () => {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => json(['sessions'])))
+    for (const answer of answers)
+      expect(answer).toMatchObject({ exit: 0, success: true, data: { sessions: [], count: 0 } })
+    const first = hostPid()
+    expect((await json(['sessions'])).success).toBe(true)
+    expect(hostPid()).toBe(first)
+    // Its own session, and nothing of ours: a terminal that closes does not take it along.
+    expect(readFileSync(`/proc/${first}/stat`, 'utf8').split(') ')[1]?.split(' ')[3]).toBe(String(first))
+  })
+
+  test('init begins a session, again attaches to it', async () => {
+    const first = await json(['init', workspace])
+    expect(first).toMatchObject({
+      exit: 0,
+      success: true,
+      data: { path: workspace, status: 'running', session: 'rewind_sandbox', engine: 'local', attached: false },
+    })
+    expect(await json(['init', '.'])).toMatchObject({ exit: 0, data: { attached: true, id: first.data.id } })
+    const sessions = await rewind(['sessions'])
+    expect(sessions.stdout).toMatch(/^SESSION +STATUS +ENGINE/)
+    expect(sessions.stdout).toContain(workspace)
+  })
+
+  test('init of what is not there is code 5, and --create makes it', async () => {
+    const missing = join(base, 'missing/deep')
+    expect(await json(['init', missing, '--session', 'made'])).toMatchObject({ exit: 5, success: false, code: 5 })
+    expect(existsSync(missing)).toBe(false)
+    expect(await json(['init', missing, '--session', 'made', '--create'])).toMatchObject({
+      exit: 0,
+      data: { created: true },
+    })
+    expect(await json(['init', join(workspace, 'kept.txt'), '--session', 'f'])).toMatchObject({ exit: 5 })
+    expect(await json(['init', workspace, '--session', 'made'])).toMatchObject({ exit: 64 })
+    expect(await json(['destroy', '--session', 'made'])).toMatchObject({ exit: 0, data: { status: 'destroyed' } })
+  })
+
+  test('write and read keep bytes as they are, and the host folder as it is', async () => {
+    expect(await json(['write', 'src/a.txt', 'hällo\n'])).toMatchObject({
+      exit: 0,
+      data: { path: 'src/a.txt', status: 'written', target: expect.stringMatching(/src\/a\.txt$/) },
+    })
+    expect(await json(['read', 'src/a.txt'])).toMatchObject({ data: { content: 'hällo\n', encoding: 'utf-8' } })
+    const bytes = Buffer.from([0, 255, 254, 10, 13, 128])
+    expect((await rewind(['write', 'blob', '-'], { input: bytes })).code).toBe(0)
+    expect(execFileSync(BIN, ['read', 'blob'], { cwd: workspace, env })).toEqual(bytes)
+    expect(await json(['read', 'blob'])).toMatchObject({
+      data: { content: bytes.toString('base64'), encoding: 'base64' },
+    })
+    expect(existsSync(join(workspace, 'src'))).toBe(false)
+  })
+
+  test.each([
+    [['read', 'nothing'], 5],
+    [['read', '../outside'], 5],
+    [['write', '/etc/passwd', 'x'], 5],
+    [['write', '', 'x'], 5],
+    [['status', '--session', 'nobody'], 2],
+    [['rollback', 'never'], 3],
+    [['rewind', '--to', 'never', '-y'], 3],
+    [['checkpoint', 'latest'], 64],
+    [['diff', 'never'], 3],
+  ])('%j fails with code %i, one object and a sentence', async (args, code) => {
+    expect(await json(args)).toMatchObject({ exit: code, success: false, code, error: expect.stringMatching(/\w/) })
+    const { stdout, stderr, code: exit } = await rewind(args)
+    expect([exit, stdout]).toEqual([code, ''])
+    expect(stderr).toMatch(/^rewind: /)
+  })
+
+  test('exec passes output, both ways and live', async () => {
+    const { code, stdout, stderr } = await rewind(['exec', 'echo out; echo err >&2'])
+    expect([code, stdout, stderr]).toEqual([0, 'out\n', 'err\n'])
+    expect((await rewind(['exec', '--', 'printf', '%s|', 'a b', '$HOME'])).stdout).toBe('a b|$HOME|')
+    expect((await rewind(['exec', '--stdin', 'wc -c'], { input: '12345' })).stdout.trim()).toBe('5')
+    expect((await rewind(['exec', '--env', 'A=b=c', '--cwd', 'src', 'echo $A; ls'])).stdout).toBe('b=c\na.txt\n')
+
+    const child = start(['exec', 'echo first; sleep 3; echo last'])
+    const began = Date.now()
+    const [first] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
+    expect(String(first)).toBe('first\n')
+    expect(Date.now() - began).toBeLessThan(2_500)
+    expect((await answerOf(child)).stdout).toBe('last\n')
+  })
+
+  test('exec tells how a command ended', async () => {
+    expect(await json(['exec', 'echo so; exit 3'])).toMatchObject({
+      exit: 1,
+      success: false,
+      code: 1,
+      error: expect.stringContaining('code 3'),
+      data: { stdout: 'so\n', stderr: '', code: 3, duration_ms: expect.any(Number) },
+    })
+    expect((await rewind(['exec', '--propagate', 'exit 3'])).code).toBe(3)
+    expect(await json(['exec', 'true'])).toMatchObject({ exit: 0, success: true, data: { code: 0 } })
+    expect(await json(['exec', '--timeout', '0.5', 'sleep 30'])).toMatchObject({
+      exit: 1,
+      error: expect.stringContaining('time limit'),
+    })
+  })
+
+  test('output of any length comes whole', async () => {
+    const { stdout } = await rewind(['exec', 'seq 1 300000'])
+    expect(stdout.split('\n')).toHaveLength(300_001)
+    expect((await json(['exec', 'seq 1 300000'])).data.stdout).toBe(stdout)
+  })
+
+  test('Ctrl-C stops the command inside', async () => {
+    const child = start(['exec', 'echo begun; exec sleep 300'])
+    await once(child.stdout as NodeJS.ReadableStream, 'data')
+    child.kill('SIGINT')
+    const { code, stderr } = await answerOf(child)
+    expect(code).toBe(1)
+    expect(stderr).toContain('was stopped')
+    expect((await rewind(['exec', "ps ax | grep -c '[s]leep 300'"])).stdout.trim()).toBe('0')
+  })
+
+  test('a reader that has read enough is no error', async () => {
+    const text = execFileSync('sh', ['-c', `"${BIN}" exec 'seq 1 200000' 2>"${base}/err" | head -1`], {
+      cwd: workspace,
+      env,
+    })
+    expect(String(text)).toBe('1\n')
+    expect(readFileSync(join(base, 'err'), 'utf8')).toBe('')
+  })
+
+  test('checkpoint, ls, diff, rewind and undo', async () => {
+    const saved = await rewind(['checkpoint', 'before it', '--why', 'the risky bit'])
+    expect(saved.stdout).toMatch(/^checkpoint rewind_sandbox-ckpt-\d+ \(before it\) saved in \d+ ms\n/)
+    expect(saved.stdout).toContain("rewind rewind --to 'before it'")
+    expect(await json(['checkpoint', 'before it'])).toMatchObject({ exit: 3, code: 3 })
+
+    await rewind(['write', 'src/a.txt', 'changed\n'])
+    await rewind(['exec', 'rm blob; mkdir made; printf x > made/new'])
+    expect((await rewind(['diff'])).stdout).toBe('D blob\nA made/\nA made/new\nM src/a.txt\n')
+    expect((await rewind(['diff', '--stat'])).stdout).toContain('M src/a.txt | +1 -1')
+    expect((await rewind(['diff', '--patch'])).stdout).toMatch(/^-hällo\n\+changed$/m)
+    expect(await json(['diff', 'base', 'before it'])).toMatchObject({
+      data: {
+        counts: { added: 2 },
+        truncated: false,
+        changes: expect.arrayContaining([expect.objectContaining({ path: 'blob', status: 'added' })]),
+      },
+    })
+
+    const point = await json(['checkpoint', 'second'])
+    expect(point.data).toMatchObject({
+      checkpoint: 'second',
+      status: 'saved',
+      id: expect.stringMatching(/-ckpt-\d+$/),
+      ms: expect.any(Number),
+    })
+    const { stdout } = await rewind(['checkpoint', 'ls'])
+    const lines = stdout.split('\n')
+    expect(lines[0]).toMatch(/^ CHECKPOINT +WHEN +TAKEN +WHY$/)
+    expect(lines[1]).toMatch(/^ rewind_sandbox-ckpt-\d+ +just now +you +the risky bit$/)
+    expect(lines[2]).toMatch(/^\*rewind_sandbox-ckpt-\d+ +just now +you +second$/)
+    expect(stdout.trimEnd()).toMatch(/\* is where `rewind rewind` goes$/)
+    expect((await json(['checkpoint', 'ls'])).data).toMatchObject({
+      count: 2,
+      checkpoints: [{ rewind_target: false }, { rewind_target: true, label: 'second', taken_by: 'you' }],
+    })
+
+    // Nobody is asked here: nothing may happen.
+    const refused = await rewind(['rewind', '--to', 'before it'])
+    expect([refused.code, refused.stdout]).toEqual([8, ''])
+    expect(refused.stderr).toContain('-y')
+    expect(await json(['rewind', '--to', 'before it'])).toMatchObject({ exit: 8, code: 8 })
+    expect((await rewind(['read', 'src/a.txt'])).stdout).toBe('changed\n')
+
+    const back = await rewind(['rewind', '--to', 'before it', '-y'])
+    expect(back.stdout).toMatch(/^back at rewind_sandbox-ckpt-\d+ — before it \(\d+ ms\)\n/)
+    expect(back.stdout).toMatch(/1 later point left the line, kept as branch A/)
+    expect((await rewind(['read', 'src/a.txt'])).stdout).toBe('hällo\n')
+    expect((await rewind(['checkpoint', 'ls', '--branches'])).stdout).toContain('branch A')
+
+    expect(await json(['undo'])).toMatchObject({ exit: 0, data: { status: 'rolled_back' } })
+    expect((await rewind(['read', 'src/a.txt'])).stdout).toBe('changed\n')
+    expect(await json(['rollback', 'before it'])).toMatchObject({
+      exit: 0,
+      data: { checkpoint: 'before it', status: 'rolled_back', id: expect.any(String), ms: expect.any(Number) },
+    })
+    expect((await rewind(['rollback', 'before it'])).stdout).toMatch(/^Nothing to take back/)
+  })
+
+  test('a name that steers terminals does not', async () => {
+    await rewind(['exec', '--', 'sh', '-c', 'printf x > "$(printf "a\\033[2Jb")"'])
+    const { stdout } = await rewind(['diff'])
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).toContain('\\x1b[2J')
+    await rewind(['checkpoint', 'tame'])
+  })
+
+  test('messages go in, out, and back', async () => {
+    const messages = [
+      { role: 'user', content: 'hello', customField: 1 },
+      { role: 'assistant', content: 'hi' },
+    ]
+    writeFileSync(join(base, 'messages.json'), JSON.stringify(messages))
+    expect(await json(['messages', '--set', join(base, 'messages.json')])).toMatchObject({
+      exit: 0,
+      data: { message_count: 2 },
+    })
+    await rewind(['checkpoint', 'talked', '--messages', join(base, 'messages.json')])
+    expect((await rewind(['messages', '--set', '-'], { input: '[]' })).stdout).toBe('0 messages kept\n')
+    expect((await json(['messages', '--at', 'talked'])).data.messages).toEqual(messages)
+    expect((await rewind(['messages'])).stdout).toBe('No messages.\n')
+    expect(await json(['messages', '--set', '-'], { input: '{' })).toMatchObject({ exit: 64, code: 64 })
+    expect(await json(['messages', '--set', '-'], { input: '[1]' })).toMatchObject({ exit: 64 })
+    expect(await json(['messages', '--set', join(base, 'none.json')])).toMatchObject({ exit: 5 })
+  })
+
+  test('rules act on exec --as-tool, and the ledger tells', async () => {
+    expect(await json(['auto-checkpoint', '--keep-last', '3'])).toMatchObject({
+      exit: 0,
+      data: { auto_checkpoint: { trigger: 'before_tool_call', keep_last: 3 } },
+    })
+    const rule = await rewind(['auto-rollback', 'exception', '--to', 'tame'])
+    expect(rule.stdout).toContain('auto-rollback: on exception to tame')
+    const failed = await json(['exec', '--as-tool', 'echo bad > src/a.txt; exit 1'])
+    expect(failed).toMatchObject({ exit: 1, data: { code: 1, auto_rollback: { to: 'tame', status: 'rolled_back' } } })
+    expect((await rewind(['read', 'src/a.txt'])).stdout).toBe('hällo\n')
+    const { data } = await json(['ledger', '--type', 'rollback'])
+    expect(data.count).toBe(data.entries.length)
+    expect(data.entries.at(-1)).toMatchObject({
+      event_type: 'rollback',
+      resolution: 'rollback',
+      checkpoint: 'tame',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    expect((await rewind(['ledger'])).stdout).toMatch(/^TIMESTAMP +TYPE +STATUS/)
+    expect(await json(['ledger', 'verify'])).toMatchObject({ exit: 0, data: { whole: true, broken_at: null } })
+    expect(await json(['ledger', '--status', 'no such'])).toMatchObject({ data: { entries: [], count: 0 } })
+    expect(await json(['auto-rollback', '--off'])).toMatchObject({ data: { auto_rollback: null } })
+    expect(await json(['auto-checkpoint', '--off'])).toMatchObject({ data: { auto_checkpoint: null } })
+  })
+
+  test('verify says pass with 0 and fail with 1', async () => {
+    const verdict = (status: string) => `echo '{"status": "${status}", "summary": "it is ${status}"}'`
+    await rewind(['auto-rollback', 'test_failure', '--to', 'tame', '--verifier', 'true', '--retries', '0'])
+    expect(await json(['verify', verdict('pass')])).toMatchObject({
+      exit: 0,
+      data: { status: 'pass', text: 'it is pass' },
+    })
+    expect(await json(['verify', verdict('fail')])).toMatchObject({
+      exit: 1,
+      code: 1,
+      error: expect.stringContaining('it is fail'),
+    })
+    await rewind(['auto-rollback', '--off'])
+  })
+
+  test('status has the fields that scripts look for', async () => {
+    const { data } = await json(['status'])
+    expect(data).toMatchObject({
+      id: expect.any(String),
+      name: 'rewind_sandbox',
+      container: 'rewind_sandbox',
+      engine: 'local',
+      status: 'running',
+      workspace,
+      mode: 'interactive',
+      checkpoints: expect.arrayContaining(['tame']),
+      layers: expect.any(Number),
+      processes: expect.any(Array),
+      pending_escalations: 0,
+      rules: { auto_checkpoint: null, auto_rollback: null },
+    })
+  })
+
+  test('a folder with two live sessions asks which, code 64', async () => {
+    await rewind(['init', workspace, '--session', 'other'])
+    const { exit, error } = await json(['status'])
+    expect(exit).toBe(64)
+    expect(error).toMatch(/rewind_sandbox, other|other, rewind_sandbox/)
+    expect(await json(['status', '--session', 'other'])).toMatchObject({ exit: 0, data: { name: 'other' } })
+    expect(await json(['status', '--container-name', 'other'])).toMatchObject({ data: { name: 'other' } })
+    expect(await json(['status'], { env: { REWIND_SESSION: 'other' } })).toMatchObject({ data: { name: 'other' } })
+    expect(await json(['destroy', '--session', 'other'])).toMatchObject({ exit: 0 })
+    expect(await json(['status'])).toMatchObject({ exit: 0, data: { name: 'rewind_sandbox' } })
+  })
+
+  test('a host that ends under a command that runs: the command goes on, and its end is told', async () => {
+    const child = start(['exec', 'echo begun; sleep 2; echo ended'])
+    await once(child.stdout as NodeJS.ReadableStream, 'data')
+    const before = hostPid()
+    killHost('SIGTERM')
+    const { code, stdout, stderr } = await answerOf(child)
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'ended\n', stderr: '' })
+    expect(hostPid()).not.toBe(before)
+  })
+
+  test('a host that is killed in mid-command: the same', async () => {
+    const child = start(['exec', 'echo begun; sleep 2; echo ended'])
+    await once(child.stdout as NodeJS.ReadableStream, 'data')
+    killHost('SIGKILL')
+    expect(await answerOf(child)).toMatchObject({ code: 0, stdout: 'ended\n' })
+    expect(await json(['status'])).toMatchObject({ exit: 0, data: { status: 'running' } })
+  })
+
+  test('doctor names what there is and what is missing', async () => {
+    const { data } = await json(['doctor'])
+    const names = data.checks.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(expect.arrayContaining(['node', 'local', 'browser', 'electron', 'docker', 'data folder']))
+    for (const { ok, remedy } of data.checks) if (!ok) expect(remedy).toMatch(/\w/)
+    expect((await rewind(['doctor'])).stdout).toMatch(/^ok +node +v24/)
+  })
+
+  test('serve takes over an idle host and serves until it is told to end', async () => {
+    const before = hostPid()
+    const child = start(['serve'])
+    const [text] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
+    expect(String(text)).toMatch(/^Open http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{40,} within a minute\n/)
+    expect(hostPid()).not.toBe(before)
+    child.kill('SIGINT')
+    expect((await answerOf(child)).code).toBe(0)
+    expect(existsSync(join(home, 'host.json'))).toBe(false)
+  })
+
+  test('the demo tells its story, piped too', async () => {
+    const { code, stdout } = await rewind(['demo'], { cwd: base })
+    expect(code).toBe(0)
+    for (const told of [
+      /1\/\d+ {2}/,
+      /\+ {8}return user == "admin".* and$/m,
+      /verifier: FAIL/,
+      /back at /,
+      /the conversation before/,
+      /the conversation after/,
+      /^TIMESTAMP/m,
+      /Try next:/,
+    ])
+      expect(stdout).toMatch(told)
+    const demo = await json(['demo'], { cwd: base })
+    expect(demo).toMatchObject({ exit: 0, data: { rolled_back: true } })
+    expect(demo.data.entries.some(({ status }: { status: string }) => status === 'fail')).toBe(true)
+  })
+
+  test('destroy leaves the record: timeline and ledger can still be read', async () => {
+    expect(await json(['destroy', '--session', 'rewind_sandbox'])).toMatchObject({
+      exit: 0,
+      data: { session: 'rewind_sandbox', status: 'destroyed' },
+    })
+    expect((await json(['ledger', '--session', 'rewind_sandbox'])).data.count).toBeGreaterThan(0)
+    expect((await json(['checkpoint', 'ls', '--session', 'rewind_sandbox'])).data.count).toBeGreaterThan(0)
+    expect((await json(['status', '--session', 'rewind_sandbox'])).data.status).toBe('destroyed')
+    expect((await json(['exec', 'true', '--session', 'rewind_sandbox'])).success).toBe(false)
+  })
+})
