@@ -156,8 +156,8 @@ describe('points', () => {
       }
     })
     store.points.list('s1')
-    const times = Array.from({ length: 5 }, () => timed(() => store.points.list('s1')))
-    // The best of five: what else runs on this machine is not the store's.
+    const times = Array.from({ length: 10 }, () => timed(() => store.points.list('s1')))
+    // The best of ten: what else runs on this machine is not the store's.
     expect(Math.min(...times)).toBeLessThan(100)
     expect(store.points.held('s1', 'agent-ckpt-4999').state.workspace).toEqual(stack)
   })
