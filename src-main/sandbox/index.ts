@@ -1,0 +1,3 @@
+/** Sandboxes: what the product needs of an engine, and the engines that there are. */
+export { createLocalProvider, type LocalProviderOptions } from './local/index.ts'
+export type * from './sandbox.ts'

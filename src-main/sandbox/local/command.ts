@@ -1,0 +1,107 @@
+/** One command, running or ended, as the interface shows it. */
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { constants as system } from 'node:os'
+import { finished } from 'node:stream/promises'
+import type { CommandEnd, RunningCommand } from '../sandbox.ts'
+import type { CommandMeta, RecordedEnd } from './run-folder.ts'
+
+type Stream = 'stdout' | 'stderr'
+
+/** Where a command's output is read from, and how it is ended. */
+export interface CommandAccess {
+  size(stream: Stream): Promise<number>
+  read(stream: Stream, offset: number, limit: number): Promise<Uint8Array>
+  kill(): Promise<void>
+  remove(): Promise<void>
+}
+
+const COPY_BYTES = 1 << 20
+/** setTimeout takes no more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+export class LocalCommand implements RunningCommand {
+  readonly id: string
+  readonly ended: Promise<CommandEnd>
+  readonly #startedAt: number
+  readonly #access: CommandAccess
+  readonly #resolve: (end: CommandEnd) => void
+  #end: CommandEnd | null = null
+  #killing: { reason: 'timed-out' | 'cancelled'; done: Promise<void> } | null = null
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(meta: CommandMeta, access: CommandAccess) {
+    this.id = meta.id
+    this.#startedAt = meta.startedAt
+    this.#access = access
+    const { promise, resolve } = Promise.withResolvers<CommandEnd>()
+    this.ended = promise
+    this.#resolve = resolve
+    if (meta.deadline !== null) this.#armTimer(meta.deadline)
+  }
+
+  get running(): boolean {
+    return this.#end === null
+  }
+
+  /** Its supervisor told, or wrote, how it ended. */
+  exited({ code, signalled }: RecordedEnd): void {
+    const signal = signalled && code > 128 ? signalName(code - 128) : null
+    this.settle({ status: this.#killing?.reason ?? 'exited', code: signal === null ? code : null, signal })
+  }
+
+  settle(end: Omit<CommandEnd, 'durationMs'>): void {
+    if (this.#end !== null) return
+    clearTimeout(this.#timer)
+    this.#end = { ...end, durationMs: Math.max(0, Date.now() - this.#startedAt) }
+    this.#resolve(this.#end)
+  }
+
+  read(stream: Stream, offset: number, limit: number): Promise<Uint8Array> {
+    return this.#access.read(stream, offset, limit)
+  }
+
+  size(stream: Stream): Promise<number> {
+    return this.#access.size(stream)
+  }
+
+  async kill(reason: 'timed-out' | 'cancelled'): Promise<void> {
+    if (this.#end !== null) return
+    this.#killing ??= { reason, done: this.#access.kill() }
+    await this.#killing.done
+    this.settle({ status: this.#killing.reason, code: null, signal: 'SIGKILL' })
+  }
+
+  /** What ends it is told beforehand, so that the end is not taken for the command's own. */
+  doomed(reason: 'cancelled', done: Promise<void>): void {
+    this.#killing ??= { reason, done }
+  }
+
+  async collect(target: { stdout: string; stderr: string }): Promise<void> {
+    for (const stream of ['stdout', 'stderr'] as const) await this.#copy(stream, target[stream])
+    await this.#access.remove()
+  }
+
+  async #copy(stream: Stream, path: string): Promise<void> {
+    const file = createWriteStream(path, { mode: 0o600 })
+    for (let offset = 0; ; ) {
+      const bytes = await this.#access.read(stream, offset, COPY_BYTES)
+      if (bytes.length === 0) break
+      offset += bytes.length
+      if (!file.write(bytes)) await once(file, 'drain')
+    }
+    file.end()
+    await finished(file)
+  }
+
+  #armTimer(deadline: number): void {
+    const wait = Math.min(LONGEST_TIMER_MS, Math.max(0, deadline - Date.now()))
+    this.#timer = setTimeout(() => {
+      if (Date.now() < deadline) this.#armTimer(deadline)
+      else this.kill('timed-out').catch(() => this.settle({ status: 'lost', code: null, signal: null }))
+    }, wait)
+  }
+}
+
+const signalName = (number: number): string =>
+  Object.entries(system.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`

@@ -1,0 +1,364 @@
+/**
+ * The commands of one sandbox: started through the launcher, found again by a later host, ended with all that they
+ * started. How one ends is told by the launcher's line; a slow look at the run folders covers what cannot tell: commands
+ * of an earlier host, and supervisors that were killed.
+ */
+import { cpSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EngineUnavailableError, InvalidOptionError, InvalidPathError, type ProcessInfo } from '../../contract/index.ts'
+import type { CommandSpec, RunningCommand } from '../sandbox.ts'
+import type { ControlGroups } from './cgroup.ts'
+import { LocalCommand } from './command.ts'
+import type { Gate } from './gate.ts'
+import { Launcher, type LauncherNews } from './launcher.ts'
+import { asDiskFull, type Namespace } from './namespace.ts'
+import {
+  commandWords,
+  type HostProcess,
+  killUntilNone,
+  pidInside,
+  processesOf,
+  readProcess,
+  treeOf,
+} from './processes.ts'
+import { RUN_FOLDER } from './root-plan.ts'
+import { type CommandMeta, folderName, RunFolders } from './run-folder.ts'
+import type { StoredSpec } from './state.ts'
+
+interface Entry {
+  command: LocalCommand
+  folder: string
+  /** Its control group, where there are any. */
+  group: string | null
+  /** Of an earlier host: nobody tells when it ends. */
+  adopted: boolean
+  /** Where its run folder is: a rollback takes it out of the view, so that its output is not rolled back. */
+  folders: RunFolders
+}
+
+const START_LIMIT_MS = 20_000
+/** Between looks at commands that cannot tell. */
+const ADOPTED_LOOK_MS = 20
+const LOOK_MS = 500
+
+export interface CommandsOptions {
+  namespace: Namespace
+  gate: Gate
+  groups: ControlGroups | null
+  stored: StoredSpec
+  home: string
+  /** Host folder for run folders that a rollback took out of the view. */
+  kept: string
+}
+
+export class Commands {
+  readonly #options: CommandsOptions
+  readonly #folders: RunFolders
+  readonly #kept: RunFolders
+  readonly #entries = new Map<string, Entry>()
+  readonly #starting = new Map<string, (news: LauncherNews | null) => void>()
+  #launcher: Launcher | null = null
+  /** The group that the launcher sits in: that of the next command. */
+  #parked: Promise<string | null> = Promise.resolve(null)
+  #turn: Promise<unknown> = Promise.resolve()
+  #closed = false
+  #looking = false
+
+  constructor(options: CommandsOptions) {
+    this.#options = options
+    const { namespace, stored } = options
+    this.#folders = new RunFolders(() => namespace.path(RUN_FOLDER), stored.agent, stored.mode === 'user')
+    this.#kept = new RunFolders(() => options.kept, stored.agent, true)
+  }
+
+  get launcherPid(): number | null {
+    return this.#launcher?.pid ?? null
+  }
+
+  get all(): RunningCommand[] {
+    return [...this.#entries.values()].map(({ command }) => command)
+  }
+
+  /** Starts a launcher; whoever started one before goes on without us. */
+  async openLauncher(): Promise<void> {
+    const { namespace } = this.#options
+    const pid = await namespace.launch()
+    const launcher = new Launcher(pid, namespace.shell.side, (news) => this.#hear(news))
+    this.#launcher = launcher
+    this.#park()
+    void launcher.silent.then(() => {
+      if (this.#launcher === launcher) this.#launcher = null
+      for (const resolve of this.#starting.values()) resolve(null)
+    })
+  }
+
+  /** Takes over the commands of an earlier host. */
+  async adopt(): Promise<void> {
+    for (const folders of [this.#kept, this.#folders]) {
+      for (const folder of folders.names()) {
+        const meta = await folders.meta(folder)
+        if (meta === null || this.#entries.has(meta.id)) continue
+        this.#entries.set(meta.id, this.#entry(folder, meta, folders, true))
+      }
+    }
+    this.#look()
+  }
+
+  /**
+   * @throws InvalidPathError (cwd), InvalidOptionError, EngineUnavailableError, DiskFullError
+   */
+  start(spec: CommandSpec, cwd: string): Promise<RunningCommand> {
+    const known = this.#entries.get(spec.id)
+    if (known) return Promise.resolve(known.command)
+    // One at a time: what is born in the launcher's group belongs to this command. It takes a few milliseconds.
+    const started = this.#turn.then(() => this.#startNext(spec, cwd))
+    this.#turn = started.catch(() => {})
+    return started
+  }
+
+  async #startNext(spec: CommandSpec, cwd: string): Promise<RunningCommand> {
+    const known = this.#entries.get(spec.id)
+    if (known) return known.command
+    const folder = folderName(spec.id)
+    const startedAt = Date.now()
+    const meta = { id: spec.id, startedAt, deadline: spec.timeoutMs == null ? null : startedAt + spec.timeoutMs }
+    try {
+      this.#folders.create(folder, meta, spec, cwd, this.#environment(spec))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+        throw new InvalidOptionError(`The command id ${JSON.stringify(spec.id)} was used before.`, {
+          nextStep: 'Give each command an id of its own.',
+        })
+      }
+      this.#folders.remove(folder)
+      throw asDiskFull(error, 'Starting the command')
+    }
+    const entry = this.#entry(folder, meta, this.#folders, false)
+    // Before it starts, as it may have ended by the time that its start is told.
+    this.#entries.set(spec.id, entry)
+    const news = await this.#request(folder, entry)
+    if (news?.kind === 'started' || !entry.command.running) {
+      this.#look()
+      return entry.command
+    }
+    this.#entries.delete(spec.id)
+    entry.command.settle({ status: 'lost', code: null, signal: null })
+    this.#folders.remove(folder)
+    if (news?.kind === 'no-folder') {
+      throw new InvalidPathError(`There is no folder ${cwd} in the sandbox to run the command in.`, {
+        nextStep: 'Give a folder that exists inside, or leave cwd out to run in the workspace.',
+        data: { path: cwd },
+      })
+    }
+    throw new EngineUnavailableError('The command could not be started in the sandbox.', {
+      nextStep: 'Try again; if it happens again, roll back or start a new session.',
+    })
+  }
+
+  /** Asks the launcher; a launcher that is gone (its agent may kill it) is replaced once. */
+  async #request(folder: string, entry: Entry): Promise<LauncherNews | null> {
+    for (let attempt = 0; ; attempt++) {
+      if (this.#launcher === null || readProcess(this.#launcher.pid) === null) await this.#relaunch()
+      entry.group = await this.#parked
+      const news = new Promise<LauncherNews | null>((resolve) => this.#starting.set(folder, resolve))
+      this.#launcher?.request(folder)
+      const answer = await Promise.race([news, this.#launcherLost()])
+      this.#starting.delete(folder)
+      if (answer !== null || attempt > 0 || !entry.command.running) {
+        this.#park()
+        return answer
+      }
+      this.#launcher = null
+    }
+  }
+
+  /** Resolves once the launcher is no more, or cannot be waited for any longer. */
+  async #launcherLost(): Promise<null> {
+    const launcher = this.#launcher
+    for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; ) {
+      await sleep(100, undefined, { ref: false })
+      if (launcher === null || readProcess(launcher.pid) === null) break
+    }
+    return null
+  }
+
+  async #relaunch(): Promise<void> {
+    const { namespace } = this.#options
+    if (!namespace.holderLives) await namespace.hold()
+    await this.openLauncher()
+  }
+
+  /** Puts the launcher into the next command's group, off anybody's way. */
+  #park(): void {
+    const { groups } = this.#options
+    const launcher = this.#launcher
+    if (groups === null || launcher === null) return
+    this.#parked = groups.moveToNew(launcher.pid).catch(() => null)
+  }
+
+  #entry(folder: string, meta: CommandMeta, folders: RunFolders, adopted: boolean): Entry {
+    const { gate } = this.#options
+    const entry: Entry = {
+      folder,
+      group: null,
+      adopted,
+      folders,
+      command: new LocalCommand(meta, {
+        size: (stream) => gate.shared(() => entry.folders.size(folder, stream)),
+        read: (stream, offset, limit) => gate.shared(() => entry.folders.read(folder, stream, offset, limit)),
+        kill: () => this.#kill(entry),
+        remove: () =>
+          gate.shared(async () => {
+            entry.folders.remove(folder)
+            this.#entries.delete(meta.id)
+          }),
+      }),
+    }
+    return entry
+  }
+
+  #environment({ id, env }: CommandSpec): Record<string, string> {
+    const { stored, home } = this.#options
+    return {
+      PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+      LANG: process.env.LANG ?? 'C.UTF-8',
+      HOME: home,
+      TMPDIR: '/tmp',
+      SHELL: '/bin/sh',
+      ...stored.spec.env,
+      ...env,
+      REWIND_WORKSPACE: stored.facts.workspace,
+      REWIND_COMMAND: folderName(id),
+    }
+  }
+
+  #hear(news: LauncherNews): void {
+    if (news.kind !== 'ended') {
+      this.#starting.get(news.folder)?.(news)
+      return
+    }
+    for (const { folder, command } of this.#entries.values()) if (folder === news.folder) command.exited(news)
+    this.#starting.get(news.folder)?.(null)
+  }
+
+  async #kill(entry: Entry): Promise<void> {
+    const { groups } = this.#options
+    // The launcher leaves the group of a command right after its start.
+    await this.#parked
+    if (groups !== null && entry.group !== null && (await groups.kill(entry.group))) return
+    const supervisor = await this.#options.gate.shared(() => entry.folders.supervisor(entry.folder))
+    const find = (): HostProcess[] => {
+      const all = this.processes()
+      const roots = all.filter(({ pid }) => supervisor !== null && pidInside(pid) === supervisor)
+      return treeOf(entry.folder, all, new Set(roots.map(({ pid }) => pid)))
+    }
+    if (await killUntilNone(find)) return
+    throw new EngineUnavailableError(`Processes of command ${entry.command.id} could not be ended.`, {
+      nextStep: 'Destroy the sandbox to end all of it.',
+    })
+  }
+
+  /** Everything that runs inside for the agent: not the holder and not the launcher. */
+  processes(): HostProcess[] {
+    const { namespace } = this.#options
+    return processesOf(namespace.holder).filter(({ pid }) => pid !== this.#launcher?.pid)
+  }
+
+  /** Those of them that are an agent's, not our launchers and supervisors. */
+  agentProcesses(): HostProcess[] {
+    return this.processes().filter(({ pid }) => !commandWords(pid).includes('rewind-launcher'))
+  }
+
+  describeProcesses(): ProcessInfo[] {
+    return this.agentProcesses().map(({ pid }) => ({
+      pid: pidInside(pid) ?? pid,
+      command: commandWords(pid).join(' '),
+    }))
+  }
+
+  /**
+   * Ends everything inside. Running commands end as cancelled.
+   * @throws EngineUnavailableError where something could not be ended
+   */
+  async killAll(): Promise<void> {
+    const { groups, namespace } = this.#options
+    const { promise, resolve } = Promise.withResolvers<void>()
+    for (const { command } of this.#entries.values()) command.doomed('cancelled', promise)
+    if (!namespace.holderLives) return resolve()
+    const parked = await this.#parked
+    if (groups !== null) await Promise.all(groups.names().map((name) => (name === parked ? true : groups.kill(name))))
+    const none = await killUntilNone(() => this.processes())
+    resolve()
+    for (const { command } of this.#entries.values()) {
+      command.settle({ status: 'cancelled', code: null, signal: 'SIGKILL' })
+    }
+    if (!none) {
+      throw new EngineUnavailableError('Not all processes of the sandbox could be ended.', {
+        nextStep: 'Destroy the sandbox, or try again.',
+      })
+    }
+  }
+
+  /**
+   * After another machine layer was put under the mounts: what was not collected is taken out of the old layers, and
+   * what the new ones brought along is cleared.
+   * @param layers folders of the old layers, the live one first
+   */
+  moveOutputs(layers: readonly string[]): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.folders === this.#kept) continue
+      const from = layers.map((layer) => join(layer, 'run', entry.folder)).find((path) => isFolder(path))
+      const to = join(this.#options.kept, entry.folder)
+      // Frozen layers are somebody's past; the live one is nobody's as far as run folders go.
+      if (from === undefined) mkdirSync(to, { recursive: true })
+      else if (from.startsWith(`${layers[0]}/`)) renameSync(from, to)
+      else cpSync(from, to, { recursive: true, verbatimSymlinks: true })
+      entry.folders = this.#kept
+    }
+    for (const name of this.#folders.names()) this.#folders.remove(name)
+  }
+
+  /** Nobody will hear of further ends. @param end what running commands are told, if anything */
+  close(end: 'cancelled' | null): void {
+    this.#closed = true
+    this.#launcher = null
+    for (const { command } of this.#entries.values()) {
+      if (end !== null) command.settle({ status: end, code: null, signal: 'SIGKILL' })
+    }
+  }
+
+  #look(): void {
+    if (this.#looking) return
+    this.#looking = true
+    void this.#lookOn().finally(() => {
+      this.#looking = false
+    })
+  }
+
+  async #lookOn(): Promise<void> {
+    for (;;) {
+      const running = [...this.#entries.values()].filter(({ command }) => command.running)
+      if (this.#closed || running.length === 0) return
+      const adopted = running.some((entry) => entry.adopted)
+      await sleep(adopted ? ADOPTED_LOOK_MS : LOOK_MS, undefined, { ref: false })
+      if (this.#closed) return
+      await this.#options.gate.shared(async () => {
+        for (const entry of running) if (entry.command.running) await this.#lookAt(entry)
+      })
+    }
+  }
+
+  async #lookAt({ folder, folders, command, adopted }: Entry): Promise<void> {
+    const supervisor = await folders.supervisor(folder)
+    const alive = supervisor !== null && existsSync(this.#options.namespace.path(`/proc/${supervisor}`))
+    // In this order: it writes how the command ended before it goes.
+    const end = await folders.recordedEnd(folder)
+    if (end !== null) command.exited(end)
+    else if (!alive && (supervisor !== null || adopted)) command.settle({ status: 'lost', code: null, signal: null })
+  }
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}

@@ -1,0 +1,61 @@
+/** Holds everything in a sandbox still for a moment: by its control groups, else by stopping each process. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EngineUnavailableError } from '../../contract/index.ts'
+import type { ControlGroups } from './cgroup.ts'
+import { type HostProcess, readProcess, signal } from './processes.ts'
+
+const STOP_LIMIT_MS = 2_000
+
+export class Freezer {
+  readonly #groups: ControlGroups | null
+  readonly #find: () => readonly HostProcess[]
+
+  /** @param find everything that runs inside, launchers and supervisors too */
+  constructor(groups: ControlGroups | null, find: () => readonly HostProcess[]) {
+    this.#groups = groups
+    this.#find = find
+  }
+
+  /** @throws EngineUnavailableError where something would not stand still; it goes on then */
+  async whileFrozen<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#groups !== null) {
+      try {
+        if (await this.#groups.freeze()) return await act()
+        throw notStill()
+      } finally {
+        this.#groups.thaw()
+      }
+    }
+    const stopped = new Map<number, string>()
+    try {
+      await this.#stopAll(stopped)
+      return await act()
+    } finally {
+      for (const [pid, startTime] of stopped) if (readProcess(pid)?.startTime === startTime) signal(pid, 'SIGCONT')
+    }
+  }
+
+  /** Whatever an earlier host left frozen goes on. */
+  thaw(): void {
+    this.#groups?.thaw()
+    if (this.#groups === null) for (const { pid, state } of this.#find()) if (state === 'T') signal(pid, 'SIGCONT')
+  }
+
+  /** Until a look finds nothing new and nothing that still runs. What was stopped before is none of ours. */
+  async #stopAll(stopped: Map<number, string>): Promise<void> {
+    for (const end = Date.now() + STOP_LIMIT_MS; ; await sleep(1)) {
+      const moving = this.#find().filter(({ state }) => state !== 'T' && state !== 't')
+      if (moving.length === 0) return
+      if (Date.now() > end) throw notStill()
+      for (const { pid, startTime } of moving) {
+        stopped.set(pid, startTime)
+        signal(pid, 'SIGSTOP')
+      }
+    }
+  }
+}
+
+const notStill = (): EngineUnavailableError =>
+  new EngineUnavailableError('The processes of the sandbox could not be held still for a checkpoint.', {
+    nextStep: 'Try again, or end what is busy with input and output in the sandbox.',
+  })

@@ -1,0 +1,27 @@
+/**
+ * Who may be in a sandbox at the same time: what only uses its view (starting a command, reading, writing) together,
+ * what swaps layers alone. Without this our own open files would keep an overlay from being unmounted.
+ */
+export class Gate {
+  #last: Promise<unknown> = Promise.resolve()
+  #shared = new Set<Promise<unknown>>()
+
+  /** Runs beside other shared uses; waits only for exclusive ones that were asked for before. */
+  shared<T>(use: () => Promise<T>): Promise<T> {
+    const running = this.#last.then(use)
+    const done = running.then(ignore, ignore)
+    this.#shared.add(done)
+    void done.then(() => this.#shared.delete(done))
+    return running
+  }
+
+  /** Runs alone, in the order of asking. */
+  exclusive<T>(use: () => Promise<T>): Promise<T> {
+    const before = Promise.all([this.#last, ...this.#shared])
+    const running = before.then(use)
+    this.#last = running.then(ignore, ignore)
+    return running
+  }
+}
+
+const ignore = (): void => {}

@@ -1,0 +1,2 @@
+/** The local engine. */
+export { createLocalProvider, type LocalProviderOptions } from './provider.ts'

@@ -1,0 +1,45 @@
+/** The host's end of the launcher: requests go out as names of run folders, what became of them comes back by line. */
+import type { Duplex } from 'node:stream'
+
+export type LauncherNews =
+  | { kind: 'started' | 'no-folder'; folder: string }
+  | { kind: 'ended'; folder: string; code: number; signalled: boolean }
+
+/** Longer lines do not come from the launcher. */
+const LINE_LIMIT = 4096
+
+export class Launcher {
+  readonly pid: number
+  /** Resolves when neither the launcher nor any supervisor that it started is left to speak. */
+  readonly silent: Promise<void>
+  readonly #side: Duplex
+
+  constructor(pid: number, side: Duplex, tell: (news: LauncherNews) => void) {
+    this.pid = pid
+    this.#side = side
+    let rest = ''
+    side.setEncoding('latin1')
+    side.on('data', (text: string) => {
+      const lines = (rest + text).split('\n')
+      rest = (lines.pop() ?? '').slice(0, LINE_LIMIT)
+      for (const line of lines) {
+        const news = parse(line)
+        if (news !== null) tell(news)
+      }
+    })
+    this.silent = new Promise((resolve) => side.once('close', () => resolve()))
+  }
+
+  request(folder: string): void {
+    this.#side.write(`${folder}\n`)
+  }
+}
+
+/** The launcher runs as the agent: a line that it could not have written is no news. */
+export function parse(line: string): LauncherNews | null {
+  const [kind, folder = '', code = '', mark = ''] = line.split(' ')
+  if (folder === '') return null
+  if (kind === 'started' || kind === 'no-folder') return { kind, folder }
+  if (kind !== 'ended' || !/^\d{1,3}$/.test(code)) return null
+  return { kind, folder, code: Number(code), signalled: mark === 'signal' }
+}

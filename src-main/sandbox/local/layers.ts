@@ -1,0 +1,206 @@
+/**
+ * The layer folders of a sandbox on the host: `w/N` and `m/N` hold layers of the workspace and of the machine, `k/N`
+ * work folders. One counter numbers them all, and no number is used twice.
+ *
+ * The live layer is a numbered folder like the others: freezing it is unmounting it. The folders that the next swap
+ * needs are made ahead, so that a swap does nothing but unmount and mount.
+ */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  opendirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs'
+import { lstat, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Mount } from './mountinfo.ts'
+import type { OverlayState } from './state.ts'
+
+export type Overlay = 'workspace' | 'machine'
+
+const FOLDER_OF = { workspace: 'w', machine: 'm' } as const
+
+/** What a swap of one overlay needs, made ahead. */
+export interface Spare {
+  /** Number of an empty layer, and of its work folder. */
+  upper: number
+  /** A work folder for the way back. */
+  undo: number
+}
+
+export class Layers {
+  readonly #folder: string
+  #next: number
+  readonly #spares = new Map<Overlay, Spare>()
+
+  /** @param next the counter as the state has it; folders that are there already count too */
+  constructor(folder: string, next: number) {
+    this.#folder = folder
+    const used = ['w', 'm', 'k'].flatMap((name) =>
+      readdirSync(join(folder, name)).map((entry) => Number.parseInt(entry, 10)),
+    )
+    this.#next = Math.max(next, ...used.filter(Number.isInteger).map((number) => number + 1))
+  }
+
+  get next(): number {
+    return this.#next
+  }
+
+  path(overlay: Overlay, number: number): string {
+    return join(this.#folder, FOLDER_OF[overlay], String(number))
+  }
+
+  has(overlay: Overlay, number: number): boolean {
+    return existsSync(this.path(overlay, number))
+  }
+
+  number(): number {
+    return this.#next++
+  }
+
+  /** A new work folder. @throws the system's ENOSPC */
+  work(number = this.number()): number {
+    mkdirSync(join(this.#folder, 'k', String(number)))
+    return number
+  }
+
+  /** @throws the system's ENOSPC */
+  spare(overlay: Overlay): Spare {
+    let spare = this.#spares.get(overlay)
+    if (spare === undefined) {
+      const upper = this.number()
+      mkdirSync(this.path(overlay, upper))
+      this.work(upper)
+      spare = { upper, undo: this.work() }
+      this.#spares.set(overlay, spare)
+    }
+    return spare
+  }
+
+  /** The spare was mounted, or an attempt at it failed: it is not offered again. */
+  used(overlay: Overlay): void {
+    this.#spares.delete(overlay)
+  }
+
+  /** Gives a new layer's root folder the attributes of another: they show in the merged view. */
+  dress(path: string, like: string): void {
+    const { mode, uid, gid, atimeNs, mtimeNs } = lstatSync(like, { bigint: true })
+    const own = lstatSync(path)
+    if (BigInt(own.uid) !== uid || BigInt(own.gid) !== gid) chownSync(path, Number(uid), Number(gid))
+    chmodSync(path, Number(mode & 0o7777n))
+    utimesSync(path, seconds(atimeNs), seconds(mtimeNs))
+  }
+
+  /** Whether something was changed in an overlay since it was last frozen. Touching without changing counts. */
+  async changed(overlay: Overlay, { upper, lowers, copiedAt }: OverlayState, base: string): Promise<boolean> {
+    const path = this.path(overlay, upper)
+    const top = lowers[0] ?? 0
+    if (copiedAt !== null)
+      return changedSince(Buffer.from(path), BigInt(copiedAt), overlay === 'machine' ? 'run' : null)
+    if (overlay === 'machine') return machineChanged(path)
+    return hasEntries(path) || !sameAttributes(path, top === 0 ? base : this.path(overlay, top))
+  }
+
+  /** Removes a layer that nobody mounts or refers to. Best effort: destroy removes the rest. */
+  async discard(overlay: Overlay, number: number): Promise<void> {
+    await rm(this.path(overlay, number), { recursive: true, force: true }).catch(unlessRefused)
+  }
+
+  /** Removes the work folders of earlier mounts. */
+  sweepWork(mounts: readonly Mount[]): void {
+    const used = new Set(
+      mounts.flatMap(({ options }) => options).map((option) => /^workdir=\.\.\/k\/(\d+)$/.exec(option)?.[1]),
+    )
+    for (const { upper, undo } of this.#spares.values()) used.add(String(upper)).add(String(undo))
+    for (const name of readdirSync(join(this.#folder, 'k'))) {
+      if (used.has(name)) continue
+      const path = join(this.#folder, 'k', name)
+      try {
+        // The kernel's own folder in it is closed even to its owner.
+        if (existsSync(join(path, 'work'))) chmodSync(join(path, 'work'), 0o700)
+        rmSync(path, { recursive: true, force: true })
+      } catch (error) {
+        unlessRefused(error)
+      }
+    }
+  }
+}
+
+function unlessRefused(error: unknown): void {
+  if (!['EACCES', 'EPERM', 'ENOTEMPTY', 'EBUSY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+}
+
+/** A walk that stops here costs about a millisecond. */
+const QUICK_ENTRIES = 256
+const BLOCK_BYTES = 512
+
+/** Bytes on disk of a layer with few entries; null for one with many, or one that is closed to us. */
+export function quickBytes(path: string): number | null {
+  let left = QUICK_ENTRIES
+  const weigh = (folder: Buffer): number | null => {
+    let sum = 0
+    for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
+      if (left-- === 0) return null
+      const child = Buffer.concat([folder, Buffer.from('/'), entry.name])
+      const inner = entry.isDirectory() ? weigh(child) : 0
+      if (inner === null) return null
+      sum += inner + lstatSync(child).blocks * BLOCK_BYTES
+    }
+    return sum
+  }
+  try {
+    return weigh(Buffer.from(path))
+  } catch (error) {
+    unlessRefused(error)
+    return null
+  }
+}
+
+/** The kernel takes microseconds here, cut off: a half more keeps rounding from losing one. */
+const seconds = (nanoseconds: bigint): number => (Number(nanoseconds / 1000n) + 0.5) / 1e6
+
+/** Whether a folder holds anything; one that is closed to us was changed by whoever closed it. */
+function hasEntries(path: string): boolean {
+  try {
+    const dir = opendirSync(path)
+    try {
+      return dir.readSync() !== null
+    } finally {
+      dir.closeSync()
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return true
+    throw error
+  }
+}
+
+/** The run folder does not count, nor do the places themselves while nothing is in them. */
+function machineChanged(upper: string): boolean {
+  return readdirSync(upper, { withFileTypes: true }).some(
+    (entry) => entry.name !== 'run' && !(entry.isDirectory() && !hasEntries(join(upper, entry.name))),
+  )
+}
+
+function sameAttributes(one: string, other: string): boolean {
+  const a = lstatSync(one)
+  const b = lstatSync(other)
+  return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid
+}
+
+/** Whether any entry's status changed at or after a time: content, attributes, names made and removed. */
+async function changedSince(path: Buffer, time: bigint, except: string | null): Promise<boolean> {
+  if ((await lstat(path, { bigint: true })).ctimeNs >= time) return true
+  for (const entry of await readdir(path, { withFileTypes: true, encoding: 'buffer' })) {
+    if (entry.name.toString('latin1') === except) continue
+    const child = Buffer.concat([path, Buffer.from('/'), entry.name])
+    if (entry.isDirectory()) {
+      if (await changedSince(child, time, null)) return true
+    } else if ((await lstat(child, { bigint: true })).ctimeNs >= time) return true
+  }
+  return false
+}

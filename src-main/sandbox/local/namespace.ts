@@ -1,0 +1,346 @@
+/**
+ * The namespaces of one sandbox: built once, kept alive by the holder, entered again by a later host. Owns the control
+ * shell, the holder and the launcher, each of which can be replaced while the others go on.
+ */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DiskFullError, EngineUnavailableError } from '../../contract/index.ts'
+import { ControlShell, call, type ShellAnswer } from '../channel/index.ts'
+import { groupFor, passwdFor } from './accounts.ts'
+import { holderFiles } from './holder-root.ts'
+import { type Mount, mountOf, readMounts, readOnlyOptions } from './mountinfo.ts'
+import { overlayOptions } from './overlay.ts'
+import { identifyHolder, isAlive, readProcess } from './processes.ts'
+import type { Programs } from './programs.ts'
+import {
+  deviceFiles,
+  deviceLinks,
+  machineTable,
+  maskName,
+  mountTable,
+  placePath,
+  procTable,
+  ROOT,
+  type RootPlan,
+  remounts,
+  SKELETON,
+  skeletonPath,
+} from './root-plan.ts'
+import type { Holder, StoredSpec } from './state.ts'
+
+export interface Scripts {
+  control: string
+  holder: string
+  launcher: string
+}
+
+export interface NamespaceOptions {
+  /** The sandbox's folder on the host. */
+  folder: string
+  stored: StoredSpec
+  plan: RootPlan
+  programs: Programs
+  scripts: Scripts
+}
+
+/** How long a control shell of an earlier host may take to finish its script. */
+const LOCK_SECONDS = 30
+const HOLDER_LIMIT_MS = 15_000
+
+export class Namespace {
+  readonly #options: NamespaceOptions
+  #shell: ControlShell | null = null
+  #holder: Holder | null = null
+
+  constructor(options: NamespaceOptions) {
+    this.#options = options
+  }
+
+  get shell(): ControlShell {
+    if (this.#shell === null) throw new Error('the control shell is not open')
+    return this.#shell
+  }
+
+  get holder(): Holder {
+    if (this.#holder === null) throw new Error('the sandbox has no holder')
+    return this.#holder
+  }
+
+  /** A path inside, for this process to open. */
+  path(inside: string): string {
+    return `/proc/${this.shell.pid}/root${ROOT}${inside}`
+  }
+
+  mounts(): Mount[] {
+    return readMounts(this.shell.pid)
+  }
+
+  /**
+   * Calls one of the control shell's functions.
+   * @throws DiskFullError, EngineUnavailableError with what the programs said; ShellDied
+   */
+  async must(script: string, doing: string): Promise<string> {
+    const answer = await this.shell.run(script)
+    if (answer.code !== 0) throw failure(answer, doing)
+    return answer.output
+  }
+
+  /** New namespaces, with everything but the overlays and the processes in them. */
+  async build(): Promise<void> {
+    const { stored, programs, folder } = this.#options
+    const { mode, spec } = stored
+    const flags = ['-m', '-u', '--propagation', 'private', ...(spec.network ? [] : ['-n'])]
+    if (mode === 'user') flags.unshift('-U', '-r')
+    await this.#open([programs.paths.unshare, ...flags, ...programs.shell])
+    const live = stored.facts.base === 'live'
+    const source = live ? spec.workspace : ''
+    const options =
+      readOnlyOptions(mountOf(readMounts('self'), spec.workspace)) + (stored.idmap ? `,${stored.idmap}` : '')
+    mkdirSync(join(folder, 'ns'), { recursive: true })
+    await this.must(call('ground', source, options), 'Preparing the sandbox')
+    await this.must(call('hold_lock', String(LOCK_SECONDS)), 'Taking hold of the sandbox')
+    if (!spec.network) await this.#loopback()
+    this.#writeTables()
+    this.#makeSkeleton()
+    const seen = remounts(this.#options.plan, readMounts('self'))
+    const lines = [
+      `"$MOUNT" --rbind / ${ROOT} && "$MOUNT" -n --make-private /run || return 1`,
+      ...seen.map(({ point, options: flags }) => {
+        // As an ordinary user there may be mounts in folders that it cannot enter; nor can its agent.
+        const tolerated = mode === 'user' && !existsSync(point) ? ' || :' : ' || return 1'
+        return call('"$MOUNT"', '-o', `remount,bind,${flags}`, ROOT + point) + tolerated
+      }),
+      '"$MOUNT" -a -T /run/s/mounts || return 1',
+    ]
+    await this.must(`root() {\n${lines.join('\n')}\n}\nroot`, 'Building the root of the sandbox')
+    this.#checkReadOnly()
+  }
+
+  /** Enters the namespaces that a holder keeps, once an earlier control shell has let go. */
+  async enter(holder: Holder): Promise<void> {
+    const { stored, programs } = this.#options
+    const { mode, spec } = stored
+    const flags = ['-t', String(holder.pid), '-m', '-u', ...(spec.network ? [] : ['-n'])]
+    if (mode === 'user') flags.push('-U', '--preserve-credentials')
+    await this.#open([programs.paths.nsenter, ...flags, ...programs.shell])
+    this.#holder = holder
+    await this.must(call('hold_lock', String(LOCK_SECONDS)), 'Taking hold of the sandbox')
+  }
+
+  /** Starts the holder. The overlays stand by now: it is what keeps them. */
+  async hold(): Promise<Holder> {
+    const { folder } = this.#options
+    const note = join(folder, 'holder.pid')
+    rmSync(note, { force: true })
+    await this.must('hold', 'Starting the holder')
+    for (const end = Date.now() + HOLDER_LIMIT_MS; ; await sleep(1)) {
+      const said = existsSync(note) ? readFileSync(note, 'utf8') : ''
+      if (said === 'failed\n' || Date.now() > end) throw this.#holderFailed()
+      const holder = said.endsWith('\n') ? identifyHolder(Number(said)) : null
+      if (holder === null) continue
+      this.#holder = holder
+      return holder
+    }
+  }
+
+  /** @returns the launcher's pid as the host numbers it */
+  async launch(): Promise<number> {
+    const outer = Number(await this.must(call('launch', String(this.holder.pid)), 'Starting the launcher'))
+    for (const end = Date.now() + HOLDER_LIMIT_MS; ; await sleep(1)) {
+      const child = childOf(outer)
+      if (child !== null) return child
+      if (readProcess(outer) === null || Date.now() > end) {
+        throw new EngineUnavailableError('Commands cannot be started in the sandbox: its launcher ended at once.', {
+          nextStep: 'Destroy the sandbox and start a new one.',
+        })
+      }
+    }
+  }
+
+  get holderLives(): boolean {
+    return this.#holder !== null && isAlive(this.#holder)
+  }
+
+  async close(): Promise<void> {
+    await this.#shell?.close()
+  }
+
+  async #open(argv: readonly string[]): Promise<void> {
+    this.#shell = await ControlShell.open(argv, this.#environment())
+    await this.must(this.#options.scripts.control, 'Opening the control channel')
+  }
+
+  #environment(): Record<string, string> {
+    const { folder, stored, plan, programs, scripts } = this.#options
+    const { paths, shell, busybox, path } = programs
+    const { uid, gid } = stored.agent
+    return {
+      PATH: path,
+      LC_ALL: 'C',
+      // The newer interface limits a value to 256 bytes.
+      LIBMOUNT_FORCE_MOUNT2: 'always',
+      FOLDER: folder,
+      WORKSPACE: stored.facts.workspace,
+      OVERLAY: overlayOptions(stored.mode),
+      BINDS: plan.places.map(({ inside }) => ROOT + inside).join(' '),
+      MODE: stored.mode,
+      AGENT_UID: String(uid),
+      AGENT_GID: String(gid),
+      SH: shell[0],
+      SH_WORD: shell[1] ?? '',
+      MOUNT: paths.mount,
+      UNSHARE: paths.unshare,
+      NSENTER: paths.nsenter,
+      FLOCK: paths.flock,
+      SETPRIV: paths.setpriv,
+      SETSID: paths.setsid,
+      ENV: paths.env,
+      CHROOT: paths.chroot,
+      COPY: paths.cp,
+      MOVE: paths.mv,
+      HOLDER_SCRIPT: scripts.holder,
+      LAUNCHER_SCRIPT: scripts.launcher,
+      HOLDER_IDENTITY: stored.mode === 'root' ? `--userspec=${uid}:${gid} --groups=` : '',
+      HOLDER_PROGRAM: busybox === null ? '/sleep 100000000' : '/busybox sleep 100000000',
+      ...armedOnce(),
+    }
+  }
+
+  async #loopback(): Promise<void> {
+    const ways = ['ip link set lo up', 'busybox ip link set lo up', 'ifconfig lo up', 'busybox ifconfig lo up']
+    await this.must(
+      `{ ${ways.join(' || ')}; } 2>/dev/null || echo "neither ip nor ifconfig nor busybox is here"`,
+      'Network',
+    )
+  }
+
+  #writeTables(): void {
+    const { folder, plan, stored, programs } = this.#options
+    mkdirSync(join(folder, 'etc'), { recursive: true })
+    const { text, name } = passwdFor(stored.agent, plan.home)
+    writeFileSync(join(folder, 'etc/passwd'), text, { mode: 0o644 })
+    writeFileSync(join(folder, 'etc/group'), groupFor(stored.agent, name), { mode: 0o644 })
+    const holder = holderFiles(programs).map(({ from, at }) => `${from} /run/h${at} none bind,ro,nosuid,nodev 0 0\n`)
+    writeFileSync(join(folder, 'mounts'), mountTable(plan) + holder.join(''))
+    writeFileSync(join(folder, 'binds'), machineTable(plan))
+    writeFileSync(join(folder, 'proc-masks'), procTable())
+  }
+
+  /** Folders and files on the namespace's own tmpfs, made from here: no program has to be started for it. */
+  #makeSkeleton(): void {
+    const { plan, stored, programs } = this.#options
+    const own = `/proc/${this.shell.pid}/root`
+    const folder = (path: string): void => void mkdirSync(own + path, { recursive: true, mode: 0o755 })
+    const file = (path: string, content = ''): void => {
+      folder(dirname(path))
+      writeFileSync(own + path, content, { mode: 0o644 })
+    }
+    for (const name of ['empty', 'run/rewind', 'dev/pts', 'dev/shm']) folder(`${SKELETON}/${name}`)
+    for (const mask of plan.masks) folder(`${SKELETON}/${maskName(plan, mask)}`)
+    for (const name of deviceFiles) file(`${SKELETON}/dev/${name}`)
+    for (const [name, target] of deviceLinks) symlinkSync(target, `${own}${SKELETON}/dev/${name}`)
+    for (const inside of [plan.home, ...plan.shown, ...this.#workspacePoint()]) {
+      const path = skeletonPath(plan, inside)
+      if (path !== null) folder(path)
+    }
+    for (const { at } of holderFiles(programs)) file(`/run/h${at}`)
+    const resolver = realpathIfThere('/etc/resolv.conf')
+    if (resolver?.startsWith('/run/')) file(`${SKELETON}${resolver}`, readFileSync(resolver, 'utf8'))
+    if (stored.mode === 'root') chownSync(`${own}${SKELETON}`, 0, 0)
+    chmodSync(`${own}${SKELETON}`, 0o755)
+  }
+
+  /** In one of the machine layer's places it is the lowest machine layer that holds the mount point. */
+  #workspacePoint(): string[] {
+    const { plan, stored } = this.#options
+    return placePath(plan, stored.facts.workspace) === null ? [stored.facts.workspace] : []
+  }
+
+  /** Some versions of mount(8) answer that a recursive or read-only bind took when it did not. */
+  #checkReadOnly(): void {
+    const mounts = this.mounts()
+    const shown = new Map(mounts.map((mount) => [mount.point, mount]))
+    for (const { point } of remounts(this.#options.plan, readMounts('self'))) {
+      const mount = shown.get(point === '/' ? ROOT : ROOT + point)
+      if (mount === undefined || mount.flags.has('ro')) continue
+      if (this.#options.stored.mode === 'user' && !existsSync(point)) continue
+      throw new EngineUnavailableError(`${point} could not be made read-only in the sandbox.`, {
+        nextStep: 'Update util-linux, or unmount that folder while you use sandboxes.',
+      })
+    }
+  }
+
+  #holderFailed(): EngineUnavailableError {
+    const log = join(this.#options.folder, 'holder.log')
+    const said = existsSync(log) ? readFileSync(log, 'utf8').trim() : ''
+    const revealing = said.includes('too revealing') || said.includes('/proc')
+    return new EngineUnavailableError(
+      `The sandbox's own process namespace could not be started: ${said || 'no word'}`,
+      {
+        nextStep: revealing
+          ? 'In a container, start that container with its /proc unmasked (--security-opt systempaths=unconfined).'
+          : 'Run `rewind doctor`.',
+      },
+    )
+  }
+}
+
+/** The first child of a process; the launcher is that of the nsenter which started it. */
+function childOf(pid: number): number | null {
+  try {
+    const first = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0])
+    return first > 0 ? first : null
+  } catch {
+    return null
+  }
+}
+
+const realpathIfThere = (path: string): string | null => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}
+
+let armed = process.env.REWIND_CRASH_AT
+
+/** A crash point of the shell's is armed for the first shell only: the one that takes its place must work. */
+function armedOnce(): Record<string, string> {
+  if (!armed?.startsWith('shell:')) return {}
+  const point = armed
+  armed = undefined
+  return { REWIND_CRASH_AT: point }
+}
+
+/** What a failed script means to the caller. */
+export function failure({ code, output }: ShellAnswer, doing: string): DiskFullError | EngineUnavailableError {
+  if (/No space left on device|Disk quota exceeded/.test(output)) return diskFull(doing)
+  return new EngineUnavailableError(`${doing} failed: ${output || `exit code ${code}`}`, {
+    nextStep: 'Run `rewind doctor` to see what the engine needs.',
+    data: { output, code },
+  })
+}
+
+export const diskFull = (doing: string, cause?: unknown): DiskFullError =>
+  new DiskFullError(`${doing} failed: there is no space left on the disk that holds the sandboxes.`, {
+    nextStep: 'Free some space, or prune checkpoints, and try again. Nothing was changed.',
+    cause,
+  })
+
+/** Errors of the file system calls that fill the disk, as ours. */
+export function asDiskFull(error: unknown, doing: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EDQUOT' ? diskFull(doing, error) : error
+}

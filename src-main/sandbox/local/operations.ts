@@ -1,0 +1,370 @@
+/**
+ * Checkpoint and rollback: what is frozen, what is put under the mounts in its place, and that a crash in between
+ * leaves all of it or nothing.
+ *
+ * The order is always: write the new state beside the old one (a full disk is noticed here), swap, look whether the
+ * kernel mounted what was asked for, let the new state count. What stands does not count before that last step: a
+ * control shell or host that dies on the way is followed by one that puts the old view back.
+ */
+import { existsSync, lstatSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  EngineUnavailableError,
+  InvalidOptionError,
+  type ProcessInfo,
+  RollbackFailedError,
+} from '../../contract/index.ts'
+import { call, ShellDied } from '../channel/index.ts'
+import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox.ts'
+import type { Commands } from './commands.ts'
+import type { Freezer } from './freezer.ts'
+import { type Layers, type Overlay, quickBytes } from './layers.ts'
+import { asDiskFull, failure, type Namespace } from './namespace.ts'
+import { overlayWords, standsAt } from './overlay.ts'
+import { ROOT } from './root-plan.ts'
+import {
+  type OperationResult,
+  type OverlayState,
+  type SandboxState,
+  type StateFile,
+  type StoredSpec,
+  withOperation,
+} from './state.ts'
+
+/** A process that ended a moment ago may still hold its files. */
+const BUSY_LIMIT_MS = 250
+const BUSY_AFTER_KILL_MS = 5_000
+/** Freed for the way back when the disk is full. */
+const BALLAST_BYTES = 256 << 10
+
+const NOTHING = '-'
+const OVERLAYS = ['workspace', 'machine'] as const
+
+/** The shell's exit codes, see control.sh. */
+const BUSY = 75
+const BACK = 74
+
+export interface OperationsOptions {
+  folder: string
+  stored: StoredSpec
+  namespace: Namespace
+  layers: Layers
+  stateFile: StateFile
+  commands: Commands
+  freezer: Freezer
+  /** Host folder of the lowest workspace layer. */
+  base: string
+  /** True where the workspace is mounted within one of the machine layer's places. */
+  nested: boolean
+  /** Opens a control shell in place of one that died, and puts the view back that the state has. */
+  reopen: () => Promise<void>
+}
+
+/** The overlays that get other layers, with the new ones. */
+type Overlays = Partial<Record<Overlay, OverlayState>>
+
+export class Operations {
+  readonly #options: OperationsOptions
+  state: SandboxState
+
+  constructor(options: OperationsOptions, state: SandboxState) {
+    this.#options = options
+    this.state = state
+  }
+
+  /** Runs alone: the caller holds the gate. */
+  async checkpoint(operation: string): Promise<CheckpointOutcome> {
+    const result = await this.#withShell(operation, () => this.#checkpoint(operation))
+    if (result.kind !== 'checkpoint') throw otherKind(operation)
+    return result.outcome
+  }
+
+  async rollback(operation: string, to: FilesState): Promise<RollbackOutcome> {
+    this.#checkTarget(to)
+    const stopped: ProcessInfo[] = []
+    const result = await this.#withShell(operation, () => this.#rollback(operation, to, stopped))
+    if (result.kind !== 'rollback') throw otherKind(operation)
+    return result.outcome
+  }
+
+  /** Makes ready off the path of any operation. Where it fails, the operation that needs it says why. */
+  prepare(): void {
+    try {
+      const { layers, namespace } = this.#options
+      for (const overlay of OVERLAYS) layers.spare(overlay)
+      layers.sweepWork(namespace.mounts())
+      const ballast = join(this.#options.folder, 'ballast')
+      if (!existsSync(ballast)) writeFileSync(ballast, Buffer.alloc(BALLAST_BYTES, 1))
+    } catch (error) {
+      if (asDiskFull(error, '') === error) throw error
+    }
+  }
+
+  /** Answers again what was done, and does once more what a dying control shell left undone. */
+  async #withShell(operation: string, act: () => Promise<OperationResult>): Promise<OperationResult> {
+    for (let attempt = 0; ; attempt++) {
+      const known = this.state.operations.find(({ id }) => id === operation)
+      if (known) return known
+      try {
+        return await act()
+      } catch (error) {
+        if (!(error instanceof ShellDied)) throw error
+        await this.#options.reopen()
+        if (attempt > 0)
+          throw new EngineUnavailableError('The control shell of the sandbox was ended twice.', { cause: error })
+      }
+    }
+  }
+
+  async #checkpoint(operation: string): Promise<OperationResult> {
+    const { layers, commands, freezer, base } = this.#options
+    const dirty: Overlay[] = []
+    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.state[overlay], base)) dirty.push(overlay)
+    if (dirty.length === 0) return this.#record({}, operation, 0)
+    if (commands.agentProcesses().length === 0) {
+      const to: Overlays = {}
+      for (const overlay of dirty) to[overlay] = this.#above(overlay)
+      if (await this.#swap('checkpoint', to, this.#result(operation, to, this.#weigh(dirty)), BUSY_LIMIT_MS)) {
+        return this.#last()
+      }
+    }
+    return freezer.whileFrozen(() => this.#freezeUnderLife(operation, dirty))
+  }
+
+  /**
+   * The workspace is swapped where no process holds it; else copied. The machine layer is copied at once: the output
+   * of a running command is an open file in it.
+   */
+  async #freezeUnderLife(operation: string, dirty: readonly Overlay[]): Promise<OperationResult> {
+    const to: Overlays = {}
+    try {
+      if (dirty.includes('machine')) to.machine = await this.#copy('machine')
+      if (dirty.includes('workspace')) {
+        const swapped: Overlays = { workspace: this.#above('workspace') }
+        const next = this.#result(operation, { ...to, ...swapped }, null)
+        if (await this.#swap('checkpoint', swapped, next, 0)) return this.#last()
+        to.workspace = await this.#copy('workspace')
+      }
+    } catch (error) {
+      // While everything is still frozen, so that no process meets a view without its files.
+      if (error instanceof ShellDied) await this.#options.reopen()
+      throw error
+    }
+    return this.#record(to, operation, null)
+  }
+
+  /** The frozen copy of an upper, cumulative over the same lower layers; the mount stays as it is. */
+  async #copy(overlay: Overlay): Promise<OverlayState> {
+    const { namespace, layers } = this.#options
+    const { upper, lowers } = this.state[overlay]
+    const number = layers.number()
+    // Frozen: whatever changes after this is newer than this folder.
+    const copiedAt = this.#now()
+    const letter = overlay === 'workspace' ? 'w' : 'm'
+    const script = `${this.#guard()} && ${call('copy_layer', 'checkpoint', letter, String(upper), String(number))}`
+    const answer = await namespace.shell.run(script)
+    if (answer.code !== 0) {
+      await layers.discard(overlay, number)
+      throw failure(answer, 'Freezing the sandbox')
+    }
+    return { upper, lowers, head: [number, ...lowers], copiedAt }
+  }
+
+  async #rollback(operation: string, to: FilesState, stopped: ProcessInfo[]): Promise<OperationResult> {
+    const { layers, commands, base } = this.#options
+    if (stopped.length === 0) stopped.push(...commands.describeProcesses())
+    await commands.killAll()
+    const left: Overlays = {}
+    const target: Overlays = {}
+    const before = this.state
+    for (const overlay of OVERLAYS) {
+      const now = this.state[overlay]
+      const dirty = await layers.changed(overlay, now, base)
+      if (dirty) left[overlay] = this.#above(overlay)
+      const stays = !dirty && now.copiedAt === null && same(now.lowers, to[overlay])
+      if (!stays) target[overlay] = this.#fresh(overlay, to[overlay])
+    }
+    const outcome: RollbackOutcome = {
+      left: {
+        state: { workspace: (left.workspace ?? before.workspace).head, machine: (left.machine ?? before.machine).head },
+        changed: Object.keys(left).length > 0,
+        bytes: this.#weigh(Object.keys(left) as Overlay[]),
+      },
+      stopped,
+    }
+    const result: OperationResult = { id: operation, kind: 'rollback', outcome }
+    const next = withOperation({ ...this.state, ...target }, result)
+    if (!(await this.#swap('rollback', target, next, BUSY_AFTER_KILL_MS))) {
+      throw new RollbackFailedError('Something still holds the sandbox’s files, so its layers cannot be changed.', {
+        nextStep: 'Try again; if it happens again, destroy the sandbox.',
+      })
+    }
+    if (target.machine) {
+      const old = [before.machine.upper, ...before.machine.lowers]
+      commands.moveOutputs(old.map((number) => layers.path('machine', number)))
+    }
+    for (const overlay of OVERLAYS) {
+      if (target[overlay] && !left[overlay]) void layers.discard(overlay, before[overlay].upper)
+    }
+    return result
+  }
+
+  /** Bytes of the live layers; null where that would take longer than the operation itself. */
+  #weigh(overlays: readonly Overlay[]): number | null {
+    let sum: number | null = 0
+    for (const overlay of overlays) {
+      const bytes = quickBytes(this.#options.layers.path(overlay, this.state[overlay].upper))
+      sum = sum === null || bytes === null ? null : sum + bytes
+    }
+    return sum
+  }
+
+  /** The overlay with its live layer frozen and a fresh one above it. */
+  #above(overlay: Overlay): OverlayState {
+    const { upper, lowers } = this.state[overlay]
+    return this.#fresh(overlay, [upper, ...lowers])
+  }
+
+  /** A stack with a fresh layer above it, dressed as its top is. */
+  #fresh(overlay: Overlay, lowers: readonly number[]): OverlayState {
+    const { layers, base } = this.#options
+    const top = lowers[0] ?? 0
+    try {
+      const { upper } = layers.spare(overlay)
+      const like = overlay === 'workspace' && top === 0 ? base : layers.path(overlay, top)
+      layers.dress(layers.path(overlay, upper), like)
+      return { upper, lowers: [...lowers], head: [...lowers], copiedAt: null }
+    } catch (error) {
+      throw asDiskFull(error, 'Preparing a layer')
+    }
+  }
+
+  /**
+   * Puts other layers under the mounts, and lets `next` count.
+   * @returns false where something holds them for longer than that; nothing changed then
+   */
+  async #swap(name: string, to: Overlays, next: SandboxState, limitMs: number): Promise<boolean> {
+    const { namespace, layers, stateFile, stored, nested } = this.#options
+    if (Object.keys(to).length === 0) {
+      this.#commit(next)
+      return true
+    }
+    const words = (overlay: Overlay, which: 'old' | 'new'): string => {
+      const now = this.state[overlay]
+      const wanted = to[overlay]
+      // Within a place of the machine layer the workspace has to be unmounted with it.
+      const follows = overlay === 'workspace' && nested && to.machine !== undefined
+      if (wanted === undefined && !follows) return NOTHING
+      const work = which === 'new' && wanted !== undefined ? wanted.upper : layers.work()
+      const { upper, lowers } = which === 'new' ? (wanted ?? now) : now
+      return overlayWords({ upper, work, lowers }, stored.mode)
+    }
+    let script: string
+    try {
+      stateFile.prepare({ ...next, next: layers.next + 4 })
+      const args = [
+        words('workspace', 'old'),
+        words('workspace', 'new'),
+        words('machine', 'old'),
+        words('machine', 'new'),
+      ]
+      script = `${this.#guard()} && ${call('swap', name, ...args)}`
+    } catch (error) {
+      throw asDiskFull(error, 'Writing the state of the sandbox')
+    }
+    for (const end = Date.now() + limitMs; ; await sleep(5)) {
+      const answer = await namespace.shell.run(script)
+      if (answer.code === BUSY) {
+        if (Date.now() < end) continue
+        return false
+      }
+      for (const overlay of OVERLAYS) if (to[overlay]) layers.used(overlay)
+      if (answer.code !== 0) {
+        if (answer.code !== BACK) await this.#options.reopen()
+        throw failure(answer, 'Changing the layers of the sandbox')
+      }
+      if (!this.#stands(next)) {
+        await this.#options.reopen()
+        throw failure(
+          { code: 0, output: 'the kernel mounted something else than it was asked to' },
+          'Changing the layers',
+        )
+      }
+      this.#commitPrepared({ ...next, next: layers.next + 4 })
+      return true
+    }
+  }
+
+  #stands(state: SandboxState): boolean {
+    const { namespace, stored } = this.#options
+    const mounts = namespace.mounts()
+    return standsAt(mounts, ROOT + stored.facts.workspace, state.workspace) && standsAt(mounts, '/run/v', state.machine)
+  }
+
+  /** Nothing has to be mounted: the state alone changes. */
+  #record(to: Overlays, operation: string, bytes: number | null): OperationResult {
+    this.#commit(this.#result(operation, to, bytes))
+    return this.#last()
+  }
+
+  #result(operation: string, to: Overlays, bytes: number | null): SandboxState {
+    const state = { ...this.state, ...to }
+    const outcome: CheckpointOutcome = {
+      state: { workspace: state.workspace.head, machine: state.machine.head },
+      changed: Object.keys(to).length > 0,
+      bytes,
+    }
+    return withOperation(state, { id: operation, kind: 'checkpoint', outcome })
+  }
+
+  #commit(state: SandboxState): void {
+    const { stateFile, layers } = this.#options
+    const next = { ...state, next: layers.next }
+    try {
+      stateFile.prepare(next)
+    } catch (error) {
+      throw asDiskFull(error, 'Writing the state of the sandbox')
+    }
+    this.#commitPrepared(next)
+  }
+
+  #commitPrepared(state: SandboxState): void {
+    this.#options.stateFile.commit()
+    this.state = state
+  }
+
+  #last(): OperationResult {
+    const last = this.state.operations.at(-1)
+    if (last === undefined) throw new Error('no operation was recorded')
+    return last
+  }
+
+  #guard(): string {
+    return call('guard', String(this.state.generation))
+  }
+
+  /** The time as the layers' file system tells it. */
+  #now(): string {
+    const path = join(this.#options.folder, 'clock')
+    writeFileSync(path, '')
+    return String(lstatSync(path, { bigint: true }).ctimeNs)
+  }
+
+  #checkTarget(to: FilesState): void {
+    for (const overlay of OVERLAYS) {
+      const missing = to[overlay].find((number) => !this.#options.layers.has(overlay, number))
+      if (missing === undefined && to[overlay].at(-1) === 0) continue
+      throw new InvalidOptionError(`This sandbox does not hold the state to go to (layer ${missing ?? 'base'}).`, {
+        nextStep: 'Choose a checkpoint that was not pruned.',
+      })
+    }
+  }
+}
+
+const same = (one: readonly number[], other: readonly number[]): boolean => one.join() === other.join()
+
+const otherKind = (operation: string): InvalidOptionError =>
+  new InvalidOptionError(`The operation ${operation} was of another kind.`, {
+    nextStep: 'Give each operation an id of its own.',
+  })

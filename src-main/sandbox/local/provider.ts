@@ -1,0 +1,242 @@
+/** The local engine: sandboxes of Linux namespaces and overlay mounts, as root or as an ordinary user. No daemon. */
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { EngineUnavailableError, InvalidPathError, SandboxNotFoundError } from '../../contract/index.ts'
+import type { Availability, Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts'
+import { agentFor, homeOf } from './accounts.ts'
+import { type Engine, tryEngine } from './availability.ts'
+import { copyBase, decideBase } from './base.ts'
+import { ControlGroups } from './cgroup.ts'
+import { isBeneath } from './mountinfo.ts'
+import { asDiskFull, type Scripts } from './namespace.ts'
+import { isAlive } from './processes.ts'
+import { removeFolder } from './remove.ts'
+import { canReach, placePath, planRoot, type RootPlan, realFolder } from './root-plan.ts'
+import { endHolder, groupName, LocalSandbox } from './sandbox.ts'
+import { type Agent, bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
+
+export interface LocalProviderOptions {
+  /** The data folder: sandboxes live in its `sandboxes`. */
+  home: string
+  /** Folder of the shell scripts; the package's own by default. */
+  scripts?: string
+}
+
+export function createLocalProvider({ home, scripts = packagedScripts() }: LocalProviderOptions): SandboxProvider {
+  return new LocalProvider(join(home, 'sandboxes'), scripts)
+}
+
+class LocalProvider implements SandboxProvider {
+  readonly engine = 'local'
+  readonly #root: string
+  readonly #scripts: string
+  #trial: ReturnType<typeof tryEngine> | null = null
+
+  constructor(root: string, scripts: string) {
+    this.#root = root
+    this.#scripts = scripts
+  }
+
+  async available(): Promise<Availability> {
+    try {
+      this.#trial ??= tryEngine(this.#root)
+      return (await this.#trial).availability
+    } catch (error) {
+      this.#trial = null
+      return { ok: false, reason: (error as Error).message, remedy: `See that ${this.#root} can be written to.` }
+    }
+  }
+
+  async create(given: SandboxSpec): Promise<Sandbox> {
+    const engine = await this.#engine()
+    const spec = { ...given, workspace: checkedWorkspace(given) }
+    const folder = this.#folder(spec.id)
+    const mode = engine.mode
+    const agent = agentFor(spec.workspace)
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      if (existsSync(join(folder, 'spec.json')))
+        throw new EngineUnavailableError(`The sandbox ${spec.id} exists already.`)
+      for (const name of ['w/0', 'm/0', 'k', 'kept']) mkdirSync(join(folder, name), { recursive: true, mode: 0o755 })
+      const decision = await decideBase(spec, { mode, agent, folder, programs: engine.programs })
+      const notes = [...decision.notes]
+      if (decision.base === 'copy') {
+        notes.push(...(await copyBase(spec.workspace, join(folder, 'w/0'), { agent, mode, programs: engine.programs })))
+      }
+      const availability = await this.available()
+      const stored: StoredSpec = {
+        version: 1,
+        spec,
+        mode,
+        agent,
+        idmap: decision.idmap,
+        facts: {
+          engine: 'local',
+          detail: availability.ok ? availability.detail : '',
+          workspace: spec.workspace,
+          base: decision.base,
+          notes,
+          baseState: { workspace: [0], machine: [0] },
+        },
+      }
+      const plan = planRoot(spec, agent, homeOf(agent))
+      makeMachineBase(folder, plan, stored)
+      makeFirstLayers(folder, stored)
+      writeFileSync(join(folder, 'spec.json'), JSON.stringify(stored), { mode: 0o600 })
+      const sandbox = new LocalSandbox({ folder, stored, plan, programs: engine.programs, scripts: this.#read() })
+      await sandbox.start()
+      return sandbox
+    } catch (error) {
+      await this.#removeAll(spec.id, engine).catch(() => {})
+      throw asDiskFull(error, 'Starting the sandbox')
+    }
+  }
+
+  async attach(id: string): Promise<Sandbox> {
+    const sandbox = await this.#load(id)
+    await sandbox.take()
+    return sandbox
+  }
+
+  open(id: string): Promise<Sandbox> {
+    return this.#load(id)
+  }
+
+  async #load(id: string): Promise<LocalSandbox> {
+    const folder = this.#folder(id)
+    const stored = await readSpec(folder)
+    if (stored === null) throw noSandbox(id)
+    const { programs } = await this.#engine()
+    const plan = planRoot(stored.spec, stored.agent, homeOf(stored.agent))
+    return new LocalSandbox({ folder, stored, plan, programs, scripts: this.#read() })
+  }
+
+  async list(): Promise<string[]> {
+    const names = await readdir(this.#root).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return []
+      throw error
+    })
+    const there = await Promise.all(
+      names.map((name) => stat(join(this.#root, name, 'spec.json')).then(Boolean, () => false)),
+    )
+    return names.filter((name, at) => !name.startsWith('.') && there[at])
+  }
+
+  async remove(id: string): Promise<void> {
+    if (!existsSync(this.#folder(id))) return
+    await this.#removeAll(id, await this.#engine())
+  }
+
+  async #removeAll(id: string, { mode, programs }: Engine): Promise<void> {
+    const folder = this.#folder(id)
+    if (existsSync(join(folder, 'state.json'))) {
+      const { holder } = new StateFile(folder).read()
+      if (holder !== null && isAlive(holder)) await endHolder(holder)
+    }
+    ControlGroups.remove(groupName(folder))
+    await removeFolder(folder, mode, programs)
+  }
+
+  async #engine(): Promise<Engine> {
+    await this.available()
+    const trial = await this.#trial
+    if (trial !== null && 'engine' in trial) return trial.engine
+    const { reason, remedy } = trial?.availability ?? {
+      reason: 'It could not be tried.',
+      remedy: 'Run `rewind doctor`.',
+    }
+    throw new EngineUnavailableError(`Sandboxes cannot be made here: ${reason}`, { nextStep: remedy })
+  }
+
+  #folder(id: string): string {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) throw noSandbox(id)
+    return join(this.#root, id)
+  }
+
+  #read(): Scripts {
+    const text = (name: string): string => readFileSync(join(this.#scripts, `${name}.sh`), 'utf8')
+    return { control: text('control'), holder: text('holder'), launcher: text('launcher') }
+  }
+}
+
+const noSandbox = (id: string): SandboxNotFoundError =>
+  new SandboxNotFoundError(`There is no sandbox ${JSON.stringify(id)}.`, { nextStep: 'Start a session first.' })
+
+/** The workspace with symlinks resolved. @throws InvalidPathError where it cannot be one */
+function checkedWorkspace({ workspace, hidden }: SandboxSpec): string {
+  const refuse = (why: string, nextStep: string): never => {
+    throw new InvalidPathError(`${workspace} ${why}.`, { nextStep, data: { path: workspace } })
+  }
+  if (!existsSync(workspace) || !statSync(workspace).isDirectory()) refuse('is not a folder', 'Create it first.')
+  const real = realpathSync(workspace)
+  if (real === '/') refuse('is the whole machine', 'Choose the folder of a project.')
+  for (const folder of hidden.flatMap(realFolder)) {
+    if (isBeneath(folder, real)) {
+      refuse(
+        `contains ${folder}, which holds the sandboxes themselves`,
+        'Choose a folder further down, or set REWIND_HOME to one outside of it.',
+      )
+    }
+    if (isBeneath(real, folder))
+      refuse(`lies in ${folder}, which is hidden from sandboxes`, 'Choose a folder outside of it.')
+  }
+  return real
+}
+
+/** The lowest machine layer: empty places, and copies of the little of the real home that is of use. */
+function makeMachineBase(folder: string, plan: RootPlan, { agent, mode, spec }: StoredSpec): void {
+  const base = join(folder, 'm/0')
+  const give = (path: string): void => (mode === 'root' ? chownSync(path, agent.uid, agent.gid) : undefined)
+  for (const place of plan.places) {
+    const path = join(base, place.folder)
+    mkdirSync(path)
+    chmodSync(path, place.mode)
+    if (place.folder === 'home') give(path)
+  }
+  const point = placePath(plan, spec.workspace)
+  if (point !== null) mkdirSync(join(base, point), { recursive: true, mode: 0o755 })
+  // A copy: the agent may change its settings, and git replaces the file, which a mount point would forbid.
+  const settings = join(homeOf(agent), '.gitconfig')
+  if (existsSync(settings) && canReach(dirname(settings), agent)) {
+    copyFileSync(settings, join(base, 'home/.gitconfig'))
+    give(join(base, 'home/.gitconfig'))
+  }
+}
+
+function makeFirstLayers(folder: string, { facts, spec }: StoredSpec): void {
+  for (const path of ['w/1', 'm/2']) mkdirSync(join(folder, path), { mode: 0o755 })
+  const root = statSync(facts.base === 'live' ? spec.workspace : join(folder, 'w/0'))
+  const upper = join(folder, 'w/1')
+  if (root.uid !== process.getuid?.()) chownSync(upper, root.uid, root.gid)
+  chmodSync(upper, root.mode & 0o7777)
+  new StateFile(folder).write({
+    generation: 1,
+    workspace: { upper: 1, lowers: [0], head: [0], copiedAt: null },
+    machine: { upper: 2, lowers: [0], head: [0], copiedAt: null },
+    next: 3,
+    operations: [],
+    bootId: bootId(),
+    holder: null,
+    syncedThrough: 0,
+    ended: false,
+  })
+}
+
+/** Beside the code, whether this runs from the sources or from any depth of the bundle. */
+function packagedScripts(): string {
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    const scripts = join(folder, 'resources', 'sandbox')
+    if (existsSync(scripts) || dirname(folder) === folder) return scripts
+  }
+}

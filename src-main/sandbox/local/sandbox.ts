@@ -1,0 +1,408 @@
+/** One sandbox of the local engine: the interface over its namespaces, layers, commands and files. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
+import { EngineUnavailableError, FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
+import { call } from '../channel/index.ts'
+import { createLayerReader, type LayerFolder, type LayerReader, layerBytes, resolveInside } from '../layers/index.ts'
+import type {
+  CheckpointOutcome,
+  CommandSpec,
+  FilesState,
+  ReadState,
+  RollbackOutcome,
+  RunningCommand,
+  Sandbox,
+  SandboxFacts,
+  SandboxStatus,
+} from '../sandbox.ts'
+import { ControlGroups } from './cgroup.ts'
+import { Commands } from './commands.ts'
+import { Files } from './files.ts'
+import { Freezer } from './freezer.ts'
+import { Gate } from './gate.ts'
+import { Layers } from './layers.ts'
+import { Namespace, type NamespaceOptions } from './namespace.ts'
+import { Operations } from './operations.ts'
+import { overlayWords, standsAt } from './overlay.ts'
+import { isAlive, processesOf, signal } from './processes.ts'
+import { removeFolder } from './remove.ts'
+import { placePath, ROOT } from './root-plan.ts'
+import { bootId, type Holder, type SandboxState, StateFile, type StoredSpec } from './state.ts'
+
+/** Between a checkpoint and the sync of what it froze: several in a row share one. */
+const SYNC_DELAY_MS = 3_000
+const END_LIMIT_MS = 10_000
+
+export class LocalSandbox implements Sandbox {
+  readonly id: string
+  readonly facts: SandboxFacts
+  readonly #folder: string
+  readonly #options: NamespaceOptions
+  readonly #stored: StoredSpec
+  readonly #stateFile: StateFile
+  readonly #gate = new Gate()
+  readonly #groups: ControlGroups | null
+  readonly #layers: Layers
+  readonly #commands: Commands
+  readonly #operations: Operations
+  readonly #freezer: Freezer
+  readonly #files: Files
+  readonly #reader: LayerReader
+  #namespace: Namespace
+  #open = false
+  #syncTimer: NodeJS.Timeout | undefined
+
+  /** @param options its folder holds spec.json, state.json and the layers of that state */
+  constructor(options: NamespaceOptions) {
+    const { folder, stored, plan } = options
+    this.#options = options
+    this.#stored = stored
+    this.#folder = folder
+    this.id = stored.spec.id
+    this.facts = stored.facts
+    this.#stateFile = new StateFile(folder)
+    const state = this.#stateFile.read()
+    const user = stored.mode === 'user'
+    this.#groups = state.ended ? null : ControlGroups.open(groupName(folder))
+    this.#namespace = new Namespace(options)
+    this.#layers = new Layers(folder, state.next)
+    this.#commands = new Commands({
+      namespace: this.#namespace,
+      gate: this.#gate,
+      groups: this.#groups,
+      stored,
+      home: plan.home,
+      kept: join(folder, 'kept'),
+    })
+    this.#freezer = new Freezer(this.#groups, () => this.#commands.processes())
+    this.#operations = new Operations(
+      {
+        folder,
+        stored,
+        namespace: this.#namespace,
+        layers: this.#layers,
+        stateFile: this.#stateFile,
+        commands: this.#commands,
+        freezer: this.#freezer,
+        base: this.#basePath,
+        nested: placePath(plan, stored.facts.workspace) !== null,
+        reopen: () => this.#reopen(),
+      },
+      state,
+    )
+    this.#files = new Files({
+      root: () => this.#namespace.path(stored.facts.workspace),
+      workspace: stored.facts.workspace,
+      agent: stored.agent,
+      own: user,
+    })
+    this.#reader = createLayerReader({ opaqueXattr: user ? 'user.overlay.opaque' : 'trusted.overlay.opaque' })
+  }
+
+  /** Builds it up: namespaces, the layers of the state, holder and launcher. */
+  async start(): Promise<void> {
+    try {
+      await this.#namespace.build()
+      await this.#repair()
+      const holder = await this.#namespace.hold()
+      this.#write({ ...this.#operations.state, holder, bootId: bootId() })
+      await this.#commands.openLauncher()
+    } catch (error) {
+      await this.#namespace.close()
+      throw error
+    }
+    this.#open = true
+    this.#operations.prepare()
+  }
+
+  /** Takes hold of it after another host: with its processes where its holder lives, else anew. */
+  async take(): Promise<void> {
+    const { state } = this.#operations
+    if (state.ended) return
+    this.#write({ ...state, generation: state.generation + 1 })
+    const { holder } = state
+    if (holder === null || state.bootId !== bootId() || !isAlive(holder)) {
+      // What an earlier host left half way, and what was killed with its holder.
+      this.#write(this.#afterLoss(this.#operations.state))
+      await this.start()
+      await this.#commands.adopt()
+      return
+    }
+    await this.#namespace.enter(holder)
+    await this.#repair()
+    await this.#commands.openLauncher()
+    this.#freezer.thaw()
+    await this.#commands.adopt()
+    this.#open = true
+    this.#operations.prepare()
+  }
+
+  async status(): Promise<SandboxStatus> {
+    const { workspace, machine, operations } = this.#operations.state
+    return {
+      head: { workspace: workspace.head, machine: machine.head },
+      operations: new Map(
+        operations.map((operation) => [
+          operation.id,
+          operation.kind === 'checkpoint'
+            ? { kind: operation.kind, outcome: operation.outcome }
+            : { kind: operation.kind, outcome: operation.outcome },
+        ]),
+      ),
+    }
+  }
+
+  async exec(spec: CommandSpec): Promise<RunningCommand> {
+    this.#mustBeOpen()
+    const { workspace } = this.facts
+    const { cwd = workspace } = spec
+    if (cwd.includes('\0')) throw new InvalidPathError('A working folder cannot hold a NUL byte.')
+    const dir = cwd.startsWith('/') ? cwd : `${workspace}/${cwd}`
+    return this.#gate.shared(() => this.#withShell(() => this.#commands.start(spec, dir)))
+  }
+
+  async commands(): Promise<RunningCommand[]> {
+    return this.#commands.all
+  }
+
+  async writeFile(path: string, content: Uint8Array): Promise<string> {
+    this.#mustBeOpen()
+    const relative = resolveInside(this.facts.workspace, path)
+    await this.#gate.shared(() => this.#withShell(() => this.#files.write(relative, content)))
+    return `${this.facts.workspace}/${relative}`
+  }
+
+  async readFile(path: string, state: ReadState = 'now'): Promise<Uint8Array> {
+    const relative = resolveInside(this.facts.workspace, path)
+    if (state === 'now' && this.#open) {
+      return this.#gate.shared(() => this.#withShell(() => this.#files.read(relative)))
+    }
+    return this.#reader.read(relative, this.#stack(state), { workspaceInside: this.facts.workspace })
+  }
+
+  checkpoint(operation: string): Promise<CheckpointOutcome> {
+    return this.#alone(() => this.#operations.checkpoint(operation))
+  }
+
+  rollback(operation: string, to: FilesState): Promise<RollbackOutcome> {
+    return this.#alone(() => this.#operations.rollback(operation, to))
+  }
+
+  usage(): Promise<number> {
+    return layerBytes(this.#folder)
+  }
+
+  changes(from: ReadState, to: ReadState): Promise<Change[]> {
+    return this.#reader.changes(this.#stack(from), this.#stack(to))
+  }
+
+  pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair> {
+    return this.#reader.pair(path, this.#stack(from), this.#stack(to), textLimitBytes)
+  }
+
+  async processes(): Promise<ProcessInfo[]> {
+    return this.#open && this.#namespace.holderLives ? this.#commands.describeProcesses() : []
+  }
+
+  async detach(): Promise<void> {
+    if (!this.#open) return
+    this.#open = false
+    clearTimeout(this.#syncTimer)
+    await this.#gate.exclusive(async () => {
+      this.#commands.close(null)
+      await this.#namespace.close()
+    })
+  }
+
+  async end(): Promise<void> {
+    if (this.#operations.state.ended) return
+    await this.#gate.exclusive(async () => {
+      clearTimeout(this.#syncTimer)
+      this.#open = false
+      const { holder } = this.#operations.state
+      if (holder !== null && isAlive(holder)) await endHolder(holder)
+      this.#commands.close('cancelled')
+      await this.#namespace.close()
+      ControlGroups.remove(groupName(this.#folder))
+      this.#write({ ...this.#operations.state, holder: null, ended: true })
+    })
+  }
+
+  async destroy(): Promise<void> {
+    await this.end()
+    await removeFolder(this.#folder, this.#stored.mode, this.#options.programs)
+  }
+
+  get #basePath(): string {
+    const { facts, spec } = this.#stored
+    return facts.base === 'live' ? spec.workspace : join(this.#folder, 'w', '0')
+  }
+
+  /** The layers of a state as folders of the host, top first. */
+  #stack(state: ReadState): LayerFolder[] {
+    const { upper, lowers } = this.#operations.state.workspace
+    const frozen = state === 'now' ? lowers : state.workspace
+    const folders = frozen.map((number) =>
+      number === 0
+        ? { path: this.#basePath, frozen: this.facts.base === 'copy' }
+        : { path: this.#layers.path('workspace', number), frozen: true },
+    )
+    const missing = folders.find(({ path }) => !existsSync(path))
+    if (missing) {
+      throw new FileNotFoundError('The files of that state are no longer held.', {
+        nextStep: 'Choose a checkpoint that was not pruned.',
+      })
+    }
+    return state === 'now' ? [{ path: this.#layers.path('workspace', upper), frozen: false }, ...folders] : folders
+  }
+
+  async #alone<T>(act: () => Promise<T>): Promise<T> {
+    this.#mustBeOpen()
+    return this.#gate.exclusive(async () => {
+      try {
+        if (!this.#namespace.holderLives || !this.#namespace.shell.alive) await this.#reopen()
+        return await act()
+      } finally {
+        setImmediate(() => {
+          if (this.#open) this.#operations.prepare()
+        })
+        this.#syncSoon()
+      }
+    })
+  }
+
+  /** A control shell that was killed is replaced before it is needed. */
+  async #withShell<T>(use: () => Promise<T>): Promise<T> {
+    if (!this.#namespace.shell.alive || !this.#namespace.holderLives) await this.#reopenOnce()
+    return use()
+  }
+
+  #reopening: Promise<void> | null = null
+
+  #reopenOnce(): Promise<void> {
+    this.#reopening ??= this.#reopen().finally(() => {
+      this.#reopening = null
+    })
+    return this.#reopening
+  }
+
+  /** Another control shell in the same namespaces; new ones where the holder is gone too. */
+  async #reopen(): Promise<void> {
+    const { holder } = this.#operations.state
+    if (holder !== null && isAlive(holder)) {
+      if (!this.#namespace.shell.alive) {
+        await this.#namespace.enter(holder)
+        await this.#repair()
+        await this.#commands.openLauncher()
+        return
+      }
+      await this.#repair()
+      return
+    }
+    // Its holder was killed, and all processes with it.
+    await this.#namespace.close()
+    await this.#namespace.build()
+    await this.#repair()
+    const fresh = await this.#namespace.hold()
+    this.#write({ ...this.#operations.state, holder: fresh, bootId: bootId() })
+    await this.#commands.openLauncher()
+  }
+
+  /** Makes the view what the state says, whatever an interrupted operation left under the mounts. */
+  async #repair(): Promise<void> {
+    const { workspace, machine } = this.#operations.state
+    const mounts = this.#namespace.mounts()
+    const points = new Set(mounts.map(({ point }) => point))
+    const at = ROOT + this.facts.workspace
+    const places = this.#options.plan.places.map(({ inside }) => ROOT + inside)
+    const rightWorkspace = standsAt(mounts, at, workspace)
+    const rightMachine = standsAt(mounts, '/run/v', machine)
+    const nested = placePath(this.#options.plan, this.facts.workspace) !== null
+    const lines: string[] = []
+    const workspaceDown = !rightWorkspace || (nested && !rightMachine)
+    const overlayThere = mounts.some(({ point, fileSystem }) => point === at && fileSystem === 'overlay')
+    if (workspaceDown && overlayThere) lines.push('workspace_down || return')
+    if (!rightMachine) {
+      const bound = mounts.filter(({ point, fileSystem }) => places.includes(point) && fileSystem === 'overlay')
+      for (const { point } of bound) lines.push(`${call('umount', point)} || return`)
+      if (points.has('/run/v')) lines.push('umount /run/v || return')
+      lines.push(`machine_up ${this.#words(machine)} || return`)
+    } else if (places.some((place) => !mounts.some((one) => one.point === place && one.fileSystem === 'overlay'))) {
+      lines.push('machine_bind || return')
+    }
+    if (workspaceDown) lines.push(`workspace_up ${this.#words(workspace)} || return`)
+    if (lines.length === 0) return
+    await this.#namespace.must(`repair() {\n${lines.join('\n')}\n}\nrepair`, 'Mounting the layers of the sandbox')
+    const now = this.#namespace.mounts()
+    if (standsAt(now, at, workspace) && standsAt(now, '/run/v', machine)) return
+    throw new EngineUnavailableError('The kernel mounted other layers than it was asked to.', {
+      nextStep: 'Free space on the disk that holds the sandboxes, then attach again.',
+    })
+  }
+
+  #words({ upper, lowers }: { upper: number; lowers: readonly number[] }): string {
+    return overlayWords({ upper, lowers, work: this.#layers.work() }, this.#stored.mode)
+  }
+
+  /**
+   * In the same boot all that was written is there, synced or not: the live layers go on. After a reboot they may be
+   * torn: the head is opened with fresh ones, and they stay aside as they are.
+   */
+  #afterLoss(state: SandboxState): SandboxState {
+    if (state.bootId === bootId()) return { ...state, holder: null }
+    const fresh = (overlay: 'workspace' | 'machine'): SandboxState['workspace'] => {
+      const { head } = state[overlay]
+      const { upper } = this.#layers.spare(overlay)
+      const like = overlay === 'workspace' && head[0] === 0 ? this.#basePath : this.#layers.path(overlay, head[0] ?? 0)
+      this.#layers.dress(this.#layers.path(overlay, upper), like)
+      this.#layers.used(overlay)
+      return { upper, lowers: [...head], head: [...head], copiedAt: null }
+    }
+    return { ...state, holder: null, workspace: fresh('workspace'), machine: fresh('machine'), next: this.#layers.next }
+  }
+
+  #write(state: SandboxState): void {
+    this.#stateFile.write(state)
+    this.#operations.state = state
+  }
+
+  /** `volatile` layers reach the disk by this alone; it is nobody's to wait for. */
+  #syncSoon(): void {
+    clearTimeout(this.#syncTimer)
+    const { head } = this.#operations.state.workspace
+    const through = Math.max(...head, ...this.#operations.state.machine.head)
+    if (this.#operations.state.syncedThrough >= through) return
+    this.#syncTimer = setTimeout(() => {
+      void this.#namespace.shell.run('sync -f /run/s/w').then(
+        ({ code }) => {
+          if (code === 0 && this.#open) this.#write({ ...this.#operations.state, syncedThrough: through })
+        },
+        () => {},
+      )
+    }, SYNC_DELAY_MS)
+    this.#syncTimer.unref()
+  }
+
+  #mustBeOpen(): void {
+    if (this.#open) return
+    throw new EngineUnavailableError(`The sandbox ${this.id} has ended.`, {
+      nextStep: 'Start a new session; the files of its checkpoints can still be read.',
+    })
+  }
+}
+
+/** A sandbox's control groups, told from those of other data folders. */
+export const groupName = (folder: string): string => `rewind-${folder.replace(/[^A-Za-z0-9.-]+/g, '-').slice(-100)}`
+
+/** Ends process 1 of a PID namespace, and with it everything there. */
+export async function endHolder(holder: Holder): Promise<void> {
+  signal(holder.pid, 'SIGKILL')
+  for (const end = Date.now() + END_LIMIT_MS; Date.now() < end; await sleep(1)) {
+    if (!isAlive(holder) && processesOf(holder).length === 0) return
+  }
+  throw new EngineUnavailableError('Processes of the sandbox could not be ended.', {
+    nextStep: 'Try again; see which of its processes hangs in the kernel (state D) with ps.',
+  })
+}
