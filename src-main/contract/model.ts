@@ -133,8 +133,14 @@ export const FilePair = z.discriminatedUnion('kind', [
 ])
 export type FilePair = z.infer<typeof FilePair>
 
-/** A chat message as its provider writes it: only the role is looked at, everything else is kept as it came. */
-export const Message = z.looseObject({ role: z.string() })
+/**
+ * A chat message as its provider writes it. It is judged, never rebuilt: what goes in comes back equal, unknown fields
+ * and the order of keys included.
+ */
+export const Message = z.custom<{ role: string; [field: string]: unknown }>(
+  (value) => typeof value === 'object' && value !== null && 'role' in value && typeof value.role === 'string',
+  'a message is an object with a role',
+)
 export type Message = z.infer<typeof Message>
 
 export const Repair = z.object({

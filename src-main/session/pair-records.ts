@@ -239,7 +239,12 @@ export class PairRecords {
     const { node } = store.points.held(id, target.id)
     const snapshot = store.messages.load(node)
     if (intent.undo) return { snapshot: node, node, messages: snapshot, repairs: [] }
-    const { messages, repairs } = rewindHistory({ snapshot, label: nameOf(target), patchNotes: intent.patchNotes })
+    const { messages, repairs } = rewindHistory({
+      snapshot,
+      label: nameOf(target),
+      patchNotes: intent.patchNotes,
+      ...(intent.only ? { only: intent.only } : {}),
+    })
     return { snapshot: node, node: store.messages.save(messages), messages, repairs }
   }
 

@@ -85,9 +85,7 @@ export class Session {
       messages: context.store.messages.count(context.store.messages.head(context.id, MAIN).node),
       processes: sandbox ? await sandbox.processes() : [],
       running: this.#commands.running,
-      layers: new Set(
-        points.flatMap((point) => context.store.points.held(context.id, point.id).state.workspace[0] ?? []),
-      ).size,
+      layers: context.store.points.layerCount(context.id),
       rules: row.rules,
       uncommitted: sandbox ? countChanges(await sandbox.changes(held.state, 'now')) : null,
     }
