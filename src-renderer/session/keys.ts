@@ -48,8 +48,8 @@ export function actionFor(
   event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'target'>,
 ): Action | null {
   if (event.ctrlKey || event.metaKey || event.altKey) return null
-  const at = event.target
-  if (at instanceof Element && at.closest('input:not([type=radio]), textarea, [contenteditable], dialog')) return null
+  const at = event.target as Partial<Element> | null
+  if (at?.closest?.('input:not([type=radio]), textarea, [contenteditable], dialog')) return null
   if (event.key === 'Escape') return 'now'
   return KEYS.find(({ key }) => key === event.key || key === event.key.toUpperCase())?.action ?? null
 }

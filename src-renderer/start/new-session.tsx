@@ -4,9 +4,9 @@ import type { RewindError } from '../../src-main/contract/index.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Button } from '../elements/button.tsx'
 import { Dialog } from '../elements/dialog.tsx'
-import { leaf } from '../elements/format.ts'
 import { ProblemLine } from '../elements/problem.tsx'
 import { useHost } from '../host/context.ts'
+import { nameFor } from './name-for.ts'
 
 export interface Begin {
   /** What the button that begins says. */
@@ -17,12 +17,6 @@ export interface Begin {
   /** To be drawn wherever the button is. */
   dialog: ReactNode
 }
-
-/** A session's name from its folder: `login-service`. */
-export const nameFor = (workspace: string): string =>
-  leaf(workspace.replace(/\/+$/, ''))
-    .replace(/[^\w.-]+/g, '-')
-    .slice(0, 64) || 'rewind_sandbox'
 
 export function useBegin(): Begin {
   const { sessions, pickFolder } = useHost()

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { point } from '../fixtures/points.ts'
+import { comparisonOf } from './moments.ts'
+import { createSelectionStore, extended, NOW } from './selection-store.ts'
+
+const timeline = {
+  session: 's',
+  head: 'two',
+  epoch: 0,
+  undo: null,
+  points: [point('base', null, 0), point('one', 'base', 1), point('two', 'one', 2)],
+}
+const single = { moment: NOW, other: null, against: 'parent', tab: 'changes' } as const
+
+describe('what is compared', () => {
+  test('now: against the last point', () => {
+    expect(comparisonOf(timeline, single)).toEqual({ from: 'two', to: NOW })
+  })
+
+  test('a point: its own step, or everything since', () => {
+    expect(comparisonOf(timeline, { ...single, moment: 'two' })).toEqual({ from: 'one', to: 'two' })
+    expect(comparisonOf(timeline, { ...single, moment: 'one', against: 'now' })).toEqual({ from: 'one', to: NOW })
+  })
+
+  test('base has no step of its own', () => {
+    expect(comparisonOf(timeline, { ...single, moment: 'base' })).toBeNull()
+  })
+
+  test('two moments: the older first, whichever was chosen first', () => {
+    expect(comparisonOf(timeline, { ...single, moment: 'two', other: 'base' })).toEqual({ from: 'base', to: 'two' })
+    expect(comparisonOf(timeline, { ...single, moment: NOW, other: 'one' })).toEqual({ from: 'one', to: NOW })
+  })
+})
+
+describe('the selection', () => {
+  test('a second moment makes a range, and taking it back makes one moment again', () => {
+    expect(extended({ ...single, moment: 'one' }, 'two')).toMatchObject({ moment: 'one', other: 'two' })
+    expect(extended({ ...single, moment: 'one', other: 'two' }, 'one')).toMatchObject({ moment: 'one', other: null })
+  })
+
+  test('choosing anew or going to now ends a range', () => {
+    const store = createSelectionStore()
+    store.select('one')
+    store.extend('two')
+    store.select('base')
+    expect(store.getState()).toMatchObject({ moment: 'base', other: null })
+    store.extend('two')
+    store.toNow()
+    expect(store.getState()).toMatchObject({ moment: NOW, other: null })
+  })
+})
