@@ -18,6 +18,7 @@ export const SessionEvent = z.discriminatedUnion('type', [
     head: z.string(),
     epoch: z.number(),
     undo: z.string().nullable(),
+    /** The point that keeps what was left. */
     from: z.string(),
     by: z.string(),
   }),

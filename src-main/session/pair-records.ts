@@ -183,7 +183,7 @@ export class PairRecords {
         decidedBy: 'rule',
       })
     store.journal.close(operation)
-    context.raise({ type: 'rewound', head: head.id, epoch, undo: leftAt, from: before.head, by: intent.by })
+    context.raise({ type: 'rewound', head: head.id, epoch, undo: leftAt, from: leftAt, by: intent.by })
     context.raiseSummary()
 
     const points = context.points
