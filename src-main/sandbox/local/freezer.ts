@@ -5,6 +5,8 @@ import type { ControlGroups } from './cgroup.ts'
 import { type HostProcess, readProcess, signal } from './processes.ts'
 
 const STOP_LIMIT_MS = 2_000
+/** Longer than a sleep of that kind lasts while nothing is stopped. */
+const VFORK_MS = 10
 
 export class Freezer {
   readonly #groups: ControlGroups | null
@@ -43,17 +45,27 @@ export class Freezer {
 
   /** Until a look finds nothing new and nothing that still runs. What was stopped before is none of ours. */
   async #stopAll(stopped: Map<number, string>): Promise<void> {
-    for (const end = Date.now() + STOP_LIMIT_MS; ; await sleep(1)) {
-      const moving = this.#find().filter(({ state }) => state !== 'T' && state !== 't')
+    const begun = Date.now()
+    for (;;) {
+      const all = this.#find()
+      const waited = Date.now() - begun
+      const moving = all.filter((one) => !isStopped(one) && !(waited > VFORK_MS && waitsForStoppedChild(one, all)))
       if (moving.length === 0) return
-      if (Date.now() > end) throw notStill()
+      if (waited > STOP_LIMIT_MS) throw notStill()
       for (const { pid, startTime } of moving) {
         stopped.set(pid, startTime)
         signal(pid, 'SIGSTOP')
       }
+      await sleep(1)
     }
   }
 }
+
+const isStopped = ({ state }: HostProcess): boolean => state === 'T' || state === 't'
+
+/** A parent in the middle of vfork(2) cannot be stopped: it sleeps (D) until its child, stopped now, goes on. */
+const waitsForStoppedChild = ({ pid, state }: HostProcess, all: readonly HostProcess[]): boolean =>
+  state === 'D' && all.some((child) => child.parent === pid && isStopped(child))
 
 const notStill = (): EngineUnavailableError =>
   new EngineUnavailableError('The processes of the sandbox could not be held still for a checkpoint.', {

@@ -24,7 +24,7 @@ import { isAlive } from './processes.ts'
 import { removeFolder } from './remove.ts'
 import { canReach, placePath, planRoot, type RootPlan, realFolder } from './root-plan.ts'
 import { endHolder, groupName, LocalSandbox } from './sandbox.ts'
-import { type Agent, bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
+import { bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
 
 export interface LocalProviderOptions {
   /** The data folder: sandboxes live in its `sandboxes`. */
