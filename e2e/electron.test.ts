@@ -31,11 +31,14 @@ suiteNeeding(['browser', 'local'], 'the app in Electron', () => {
 
     test('quitting lets go of the sandboxes, and the next start has them again, window and all', async () => {
       await sessionFromTheTerminal({ page, data: app.data })
-      await app.electron.evaluate(({ BrowserWindow }) => {
-        BrowserWindow.getAllWindows()[0]?.setBounds({ x: 40, y: 30, width: 1000, height: 700 })
-        BrowserWindow.getAllWindows()[0]?.close()
-      })
-      await expect.poll(() => app.electron.process().exitCode).toBe(0)
+      const code = await app.quit(() =>
+        app.electron.evaluate(({ BrowserWindow }) => {
+          const [window] = BrowserWindow.getAllWindows()
+          window?.setBounds({ x: 40, y: 30, width: 1000, height: 700 })
+          window?.close()
+        }),
+      )
+      expect(code).toBe(0)
       page = await app.start()
       const window = new MainWindow(page)
       await window.session('from_terminal, live').waitFor()

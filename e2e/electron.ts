@@ -2,6 +2,7 @@
  * The app as a person starts it, with its data folder: real Electron where its binary is installed and can run, else
  * the stand-in. Both are driven by the same calls.
  */
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -44,14 +45,19 @@ export class App {
       cwd: root,
       env: this.data.env as { [name: string]: string },
     })
+    this.#app.once('close', () => {
+      this.#app = undefined
+    })
     this.#page = await this.#app.firstWindow()
     return this.#page
   }
 
-  /** Quits as by the menu; resolves with the exit code. */
-  async quit(): Promise<number | null> {
+  /** Does what makes the app quit. @returns its exit code */
+  async quit(by: () => Promise<unknown> = () => this.electron.close()): Promise<number | null> {
     const process = this.electron.process()
-    await this.electron.close()
+    const gone = process.exitCode === null ? once(process, 'exit') : undefined
+    await by()
+    await gone
     this.#app = undefined
     return process.exitCode
   }
