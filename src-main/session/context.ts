@@ -13,6 +13,7 @@ import type { FilesState, Sandbox } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import type { EventHub } from './event-hub.ts'
 import { SwapLock } from './lock.ts'
+import { QuietQueue } from './quiet-queue.ts'
 
 /** The conversation that checkpoints hold when nobody names another. */
 export const MAIN = 'main'
@@ -24,10 +25,12 @@ export class SessionContext {
   /** The data folder. */
   readonly home: string
   readonly lock = new SwapLock()
+  readonly quiet = new QuietQueue()
   /** What the engine holds on disk, bytes; null until measured. */
   bytes: number | null = null
   #sandbox: Promise<Sandbox> | null
-  /** The timeline as the store holds it: this host is its only writer, so it is read once. */
+  /** Row and timeline as the store holds them: this host is their only writer, so they are read once. */
+  #row: SessionRow | null = null
   #points: Point[] | null = null
 
   constructor(parts: { id: string; store: Store; hub: EventHub; home: string; sandbox: Promise<Sandbox> | null }) {
@@ -41,9 +44,16 @@ export class SessionContext {
   }
 
   get row(): SessionRow {
-    const row = this.store.sessions.get(this.id)
-    if (!row) throw new SandboxNotFoundError(`Session ${this.id} is gone.`, { nextStep: 'See `rewind sessions`.' })
-    return row
+    this.#row ??= this.store.sessions.get(this.id) ?? null
+    if (!this.#row)
+      throw new SandboxNotFoundError(`Session ${this.id} is gone.`, { nextStep: 'See `rewind sessions`.' })
+    return this.#row
+  }
+
+  updateRow(patch: Partial<SessionRow>): void {
+    const row = { ...this.row, ...patch }
+    this.store.sessions.update(this.id, patch)
+    this.#row = row
   }
 
   /** Every point, oldest first. */
@@ -70,14 +80,14 @@ export class SessionContext {
     this.raise({ type: 'pointChanged', point })
   }
 
-  /** As the store's, and what was read before is read again where the work throws. */
+  /** As the store's: on the disk when it returns. What was read before is read again where the work throws. */
+  durably<T>(work: () => T): T {
+    return this.#rereading(() => this.store.durably(work))
+  }
+
+  /** As {@link durably}, without waiting for the disk. */
   transaction<T>(work: () => T): T {
-    try {
-      return this.store.transaction(work)
-    } catch (error) {
-      this.#points = null
-      throw error
-    }
+    return this.#rereading(() => this.store.transaction(work))
   }
 
   get messages(): Message[] {
@@ -158,6 +168,16 @@ export class SessionContext {
   replaceSandbox(sandbox: Promise<Sandbox> | null): void {
     this.#sandbox = sandbox
     sandbox?.catch(() => {})
+  }
+
+  #rereading<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.#row = null
+      this.#points = null
+      throw error
+    }
   }
 }
 

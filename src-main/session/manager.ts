@@ -294,18 +294,12 @@ export class SessionManager {
       const sandbox = await this.#provider.attach(row.id)
       // The session is in the map by then: attach is never done in the same tick.
       await this.#session(row.id).recover(sandbox)
-      this.#restate(row, 'running')
+      this.#session(row.id).restate(true)
       return sandbox
     } catch (error) {
-      this.#restate(row, 'unreachable')
+      this.#session(row.id).restate(false)
       throw error
     }
-  }
-
-  #restate(row: SessionRow, status: 'running' | 'unreachable'): void {
-    if (row.status === status || (row.status === 'halted' && status === 'running')) return
-    this.#store.sessions.update(row.id, { status })
-    this.#hub.raise({ session: row.id, type: 'sessionChanged', summary: this.#session(row.id).summary() })
   }
 
   #context(id: string, sandbox: Promise<Sandbox> | null): SessionContext {

@@ -62,7 +62,7 @@ export class PairRecords {
   checkpoint(operation: string, intent: CheckpointIntent, outcome: CheckpointOutcome, ms: number): Point {
     const context = this.#context
     const { store } = context
-    return context.transaction(() => {
+    return context.durably(() => {
       const { head } = context.row
       const point = this.#insert({
         id: intent.id,
@@ -78,7 +78,7 @@ export class PairRecords {
         outcome,
         node: intent.node,
       })
-      store.sessions.update(context.id, { head: point.id })
+      context.updateRow({ head: point.id })
       store.journal.close(operation)
       context.raise({ type: 'headMoved', head: point.id })
       context.raiseSummary()
@@ -90,7 +90,7 @@ export class PairRecords {
   rollback(operation: string, intent: RollbackIntent, outcome: RollbackOutcome, ms: number): RollbackResult {
     const context = this.#context
     const { store } = context
-    return context.transaction(() => {
+    return context.durably(() => {
       const before = context.row
       const target = context.point(intent.target)
       const leftSomething = outcome.left.changed || intent.leftNode !== store.points.held(context.id, before.head).node
@@ -119,7 +119,7 @@ export class PairRecords {
   /** A rollback of the messages alone: the files were frozen and stay. */
   messagesOnly(operation: string, intent: RollbackIntent, outcome: CheckpointOutcome, ms: number): RollbackResult {
     const context = this.#context
-    return context.transaction(() => {
+    return context.durably(() => {
       const before = context.row
       const target = context.point(intent.target)
       const history = this.#history(intent, target)
@@ -151,7 +151,7 @@ export class PairRecords {
     const { before, target, head, leftAt, history } = move
     const lineBefore = currentLine(context.points, leftAt)
     const epoch = before.epoch + 1
-    store.sessions.update(context.id, {
+    context.updateRow({
       head: head.id,
       epoch,
       undo: leftAt,

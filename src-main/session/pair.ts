@@ -67,7 +67,7 @@ export class Pair {
         at: Date.now(),
       }
       const operation = randomUUID()
-      store.journal.begin({ operation, session: context.id, kind: 'checkpoint', intent })
+      store.durably(() => store.journal.begin({ operation, session: context.id, kind: 'checkpoint', intent }))
       crashPoint('checkpoint:intent-written')
       const began = performance.now()
       const outcome = await this.#closingOnFailure(operation, () => sandbox.checkpoint(operation))
@@ -149,7 +149,7 @@ export class Pair {
         running: this.#running(),
         at: Date.now(),
       }
-      store.journal.begin({ operation, session: context.id, kind: 'rollback', intent })
+      store.durably(() => store.journal.begin({ operation, session: context.id, kind: 'rollback', intent }))
       crashPoint('rollback:intent-written')
       const began = performance.now()
       this.rewindNote = `ended by the rewind to ${nameOf(target)}`
@@ -205,10 +205,9 @@ export class Pair {
     const { store } = context
     const from = store.points.held(context.id, point.parent).state
     const to = store.points.held(context.id, point.id).state
-    sandbox
-      .changes(from, to)
-      .then((changes) => context.updatePoint(point.id, { files: countChanges(changes) }))
-      // The count is a convenience: a session that was destroyed meanwhile has none, the point stands without.
-      .catch(() => {})
+    context.quiet.later(`count ${point.id}`, async () => {
+      const changes = await sandbox.changes(from, to)
+      context.updatePoint(point.id, { files: countChanges(changes) })
+    })
   }
 }

@@ -111,7 +111,7 @@ export class Rules {
         messages: result.messages,
         at: new Date(),
       }
-      context.store.sessions.update(context.id, { lastAutoRollback: done })
+      context.updateRow({ lastAutoRollback: done })
       return done
     } catch (error) {
       throw new RollbackFailedError(
@@ -189,7 +189,7 @@ export class Rules {
     })
     const haltedBy = { verifierCommand: command, notes: text, attempts: result.attempts }
     context.transaction(() => {
-      context.store.sessions.update(context.id, { status: 'halted', haltedBy })
+      context.updateRow({ status: 'halted', haltedBy })
       context.raiseSummary()
     })
     throw new VerificationHaltError(`The verifier could not decide after ${result.attempts} attempts: ${text}`, {
@@ -244,7 +244,7 @@ export class Rules {
   }
 
   #store(rules: RuleSet): RuleSet {
-    this.#context.store.sessions.update(this.#context.id, { rules })
+    this.#context.updateRow({ rules })
     return rules
   }
 }

@@ -68,6 +68,15 @@ export class Session {
     await this.#commands.attach(sandbox)
   }
 
+  /** What taking hold of the sandbox after a restart has shown. */
+  restate(reachable: boolean): void {
+    const { status } = this.#context.row
+    const now = reachable ? (status === 'halted' ? 'halted' : 'running') : 'unreachable'
+    if (now === status) return
+    this.#context.updateRow({ status: now })
+    this.#context.raiseSummary()
+  }
+
   summary(): SessionSummary {
     return this.#context.summary()
   }
@@ -297,7 +306,7 @@ export class Session {
   #close(status: 'ended' | 'destroyed'): SessionSummary {
     const context = this.#context
     return context.transaction(() => {
-      context.store.sessions.update(context.id, { status, endedAt: context.row.endedAt ?? new Date() })
+      context.updateRow({ status, endedAt: context.row.endedAt ?? new Date() })
       context.raiseSummary()
       return this.summary()
     })
@@ -334,16 +343,13 @@ export class Session {
 
   #measureLater(): void {
     const context = this.#context
-    context
-      .layers()
-      .then((sandbox) => sandbox.usage())
-      .then((bytes) => {
-        if (bytes === context.bytes) return
-        context.bytes = bytes
-        context.raiseSummary()
-      })
-      // A session that was destroyed meanwhile has no size to tell.
-      .catch(() => {})
+    context.quiet.later('measure', async () => {
+      const sandbox = await context.layers()
+      const bytes = await sandbox.usage()
+      if (bytes === context.bytes) return
+      context.bytes = bytes
+      context.raiseSummary()
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * One connection to the store's file, set up so that what was committed is on the disk (WAL with synchronous=FULL), and
- * the words in which its failures are told.
+ * One connection to the store's file (WAL), and the words in which its failures are told. A commit survives the death of
+ * the process at once; what must survive a power cut too says so ({@link durable}), since each such commit waits for the disk.
  */
 import { closeSync, openSync } from 'node:fs'
 import SQLite, { type Database } from 'better-sqlite3'
@@ -19,7 +19,7 @@ export function connect(file: string): Database {
     db = new SQLite(file)
     versionOf(db)
     db.pragma('journal_mode = WAL')
-    db.pragma('synchronous = FULL')
+    db.pragma('synchronous = NORMAL')
     db.pragma('foreign_keys = ON')
     migrate(db)
     return db
@@ -60,6 +60,17 @@ export function storeError(error: unknown, file: string): unknown {
 /** The same function, run whole or not at all; within a transaction it is restored alone. */
 export const atomic = <A extends unknown[], T>(db: Database, work: (...args: A) => T): ((...args: A) => T) =>
   db.transaction(work).immediate
+
+/** As {@link atomic}, and on the disk when it returns. Within a transaction the outer one decides. */
+export function durable<T>(db: Database, work: () => T): T {
+  if (db.inTransaction) return atomic(db, work)()
+  db.pragma('synchronous = FULL')
+  try {
+    return atomic(db, work)()
+  } finally {
+    db.pragma('synchronous = NORMAL')
+  }
+}
 
 type Method = (...args: unknown[]) => unknown
 

@@ -1,7 +1,7 @@
 /** The store: one repository per table over one connection, and the transaction that holds their changes together. */
 import type { Database } from 'better-sqlite3'
 import { commandRepository } from './commands.ts'
-import { atomic, connect, guarded } from './database.ts'
+import { atomic, connect, durable, guarded } from './database.ts'
 import { eventRepository } from './events.ts'
 import { journalRepository } from './journal.ts'
 import { ledgerRepository } from './ledger.ts'
@@ -23,6 +23,8 @@ export function storeOver(db: Database) {
          * @param work synchronous: a promise is refused, for it would be settled outside
          */
         transaction: <T>(work: () => T): T => atomic(db, work)(),
+        /** As `transaction`, and on the disk when it returns: for what recovery after a power cut builds on. */
+        durably: <T>(work: () => T): T => durable(db, work),
         close: (): void => {
           db.close()
         },
