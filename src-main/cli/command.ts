@@ -6,9 +6,9 @@ import type { Cli } from './cli.ts'
 /** Adds commands to the program; each action is wrapped by `action`, which hands it what it needs. */
 export type Define = (program: Command, action: Action) => void
 
-/** Makes a commander action of a function of (cli, operands, options). */
+/** Makes a commander action of a function of (cli, operands, options); an operand that was left out is undefined. */
 export type Action = <Options extends object>(
-  work: (cli: Cli, operands: string[], options: Options) => Promise<void>,
+  work: (cli: Cli, operands: readonly (string | undefined)[], options: Options) => Promise<void>,
 ) => (...args: unknown[]) => Promise<void>
 
 /** An error together with what the command found out before it: both are shown. */
@@ -24,3 +24,7 @@ export class FailureWithData extends Error {
     this.exitCode = exitCode
   }
 }
+
+/** The operands of a list: none of them is left out. */
+export const given = (operands: readonly (string | undefined)[]): string[] =>
+  operands.filter((operand) => operand !== undefined)

@@ -75,10 +75,7 @@ function createProgram(onCli: (cli: Cli) => void): Command {
     async (...args) => {
       // commander gives the operands, then the options, then the command.
       const options = args.at(-2) as never
-      const operands = args
-        .slice(0, -2)
-        .flat()
-        .filter((operand) => operand !== undefined) as string[]
+      const operands = args.slice(0, -2).flat() as (string | undefined)[]
       const global = program.opts<{ session?: string; containerName?: string; json?: boolean; quiet?: boolean }>()
       const out = new Output({ json: global.json ?? false, quiet: global.quiet ?? false })
       const cli = new Cli(out, global.session ?? global.containerName)

@@ -56,11 +56,9 @@ class Teller {
       case 'verifierAttempt':
         if (event.verdict) this.#verdict(event.verdict)
         return false
-      case 'ledgerAdded':
-        if (event.entry.eventType === 'verification' && event.entry.status === 'fail') await this.#showDamage()
-        return false
       case 'rewound':
-        await this.#showRewound(event.head)
+        // Undo would go to the point that keeps what was left.
+        await this.#showUndone(event.head, event.undo ?? event.from)
         return false
       default:
         return false
@@ -105,28 +103,21 @@ class Teller {
     )
   }
 
-  /** The broken write against the last named checkpoint, and the conversation that led to it. */
-  async #showDamage(): Promise<void> {
+  /** What a rollback took away, read from the point that keeps it: there it stands still, however late we look. */
+  async #showUndone(head: string, left: string): Promise<void> {
     const session = this.#demo.id
-    const { points, head } = await this.#rpc.timeline.get({ session })
-    const stable = points.findLast(
-      ({ kind, label, takenBy }) => kind === 'checkpoint' && label !== null && takenBy !== 'auto',
-    )
-    const from = stable?.id ?? head
-    const { changes } = await this.#rpc.files.changes({ session, from })
     const { unifiedPatch } = await import('../../diff/index.ts')
+    const { changes } = await this.#rpc.files.changes({ session, from: head, to: left })
+    this.#line('     what was undone:')
     for (const change of changes) {
-      const patch = unifiedPatch(change, await pairOf(this.#rpc, { session, from, to: 'now' }, change))
+      const patch = unifiedPatch(change, await pairOf(this.#rpc, { session, from: head, to: left }, change))
       this.#line(visible(patch, { lines: true }).trimEnd().replaceAll(/^/gm, '       '))
     }
-    const { messages, cue } = await this.#rpc.messages.get({ session })
-    this.#showMessages('the conversation before', messages, cue)
-  }
-
-  async #showRewound(head: string): Promise<void> {
-    const { messages, cue } = await this.#rpc.messages.get({ session: this.#demo.id })
-    this.#line(`     ↩ back at ${head}`)
-    this.#showMessages('the conversation after', messages, cue)
+    const before = await this.#rpc.messages.get({ session, at: left })
+    const after = await this.#rpc.messages.get({ session })
+    this.#showMessages('the conversation before', before.messages, before.cue)
+    this.#line(`     ↩ back at ${head}: the files are as they were there`)
+    this.#showMessages('the conversation after', after.messages, after.cue)
   }
 
   #showMessages(title: string, messages: readonly Message[], cue: number | null): void {

@@ -4,7 +4,7 @@ import { CancelledError, CommandError, CommandTimeoutError, InvalidOptionError }
 import type { CommandLine, CommandRecord, CommandResult } from '../../contract/index.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
-import { type Define, FailureWithData } from '../command.ts'
+import { type Define, FailureWithData, given } from '../command.ts'
 import { seconds } from '../numbers.ts'
 import { visible } from '../output.ts'
 import { readStdin } from '../prompt.ts'
@@ -36,7 +36,7 @@ export const defineExec: Define = (program, action) => {
     .option('--as-tool', 'count as a tool call: the automatic rules act')
     .action(
       action<Options>(async (cli, operands, options) => {
-        const command = commandLine(operands, process.argv)
+        const command = commandLine(given(operands), process.argv)
         const { rpc, session } = await cli.begin()
         const running = { session, id: crypto.randomUUID() }
         await rpc.commands.start({

@@ -63,6 +63,7 @@ export const defineHost: Define = (program, action) => {
 }
 
 async function keep(cli: Cli, host: Host, headless: boolean): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void host.close())
   const { url, pid, home } = host.info()
   cli.out.result(
     { url, pid, home, version },
@@ -70,7 +71,6 @@ async function keep(cli: Cli, host: Host, headless: boolean): Promise<void> {
       ? `Serving ${visible(home)} at ${url} (Ctrl-C ends it; sandboxes go on)`
       : `Open ${host.browserUrl()} within a minute\nServing ${visible(home)} (Ctrl-C ends it; sandboxes go on; \`rewind open\` gives a new address)`,
   )
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void host.close())
   const why = await host.closed
   cli.out.note(why === 'handed-over' ? 'Another host took over.' : 'Ended.')
 }

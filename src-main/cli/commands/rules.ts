@@ -2,7 +2,7 @@
 import { Argument } from 'commander'
 import { InvalidOptionError } from '../../contract/errors.ts'
 import type { RollbackEvent, Rules, VerifierSpec } from '../../contract/index.ts'
-import type { Define } from '../command.ts'
+import { type Define, given } from '../command.ts'
 import { delay, seconds, whole } from '../numbers.ts'
 import { visible } from '../output.ts'
 
@@ -47,7 +47,7 @@ export const defineRules: Define = (program, action) => {
         const rules = await rpc.rules.autoRollback({
           session,
           on: !options.off,
-          ...(events.length > 0 ? { events: events as RollbackEvent[] } : {}),
+          ...(events.length > 0 ? { events: given(events) as RollbackEvent[] } : {}),
           to: options.to ?? null,
           verifier,
         })
@@ -61,7 +61,10 @@ export const defineRules: Define = (program, action) => {
     .action(
       action(async (cli, operands) => {
         const { rpc, session } = await cli.begin()
-        const { text } = await rpc.rules.runTests({ session, command: operands.length > 0 ? operands.join(' ') : null })
+        const { text } = await rpc.rules.runTests({
+          session,
+          command: operands.length > 0 ? given(operands).join(' ') : null,
+        })
         cli.out.result({ status: 'pass', text }, visible(text, { lines: true }))
       }),
     )

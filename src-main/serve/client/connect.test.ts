@@ -8,6 +8,8 @@ import {
   type SessionEvent,
 } from '../../contract/index.ts'
 import type { Host } from '../host.ts'
+import { isAlive } from '../host-file.ts'
+import { version } from '../package-root.ts'
 import { FakeSessions, removeHome, startFakeHost, tempHome } from '../test-support.ts'
 import { connectHost, type HostClient, isOlder } from './connect.ts'
 import { cleanEnvironment } from './spawn-host.ts'
@@ -117,6 +119,47 @@ describe('a client', () => {
     big.waiting.resolve({ ...result, stdout: content })
     await replaceHost(big)
     expect((await client.rpc.commands.wait({ session: 's', id: 'c' })).stdout).toBe(content)
+  })
+})
+
+describe('with leave to start a host', () => {
+  const started: number[] = []
+  afterEach(async () => {
+    for (const pid of started.splice(0)) {
+      process.kill(pid, 'SIGTERM')
+      await expect.poll(() => isAlive(pid)).toBe(false)
+    }
+  })
+
+  /** Connects and gives the pid of the host that answers, which is ended after the test. */
+  async function hostOf(options: { version?: string } = {}): Promise<{ pid: number; version: string }> {
+    const eager = await connectHost({ home, start: true, ...options })
+    const info = await eager.rpc.host.info()
+    eager.close()
+    if (info.pid !== process.pid && !started.includes(info.pid)) started.push(info.pid)
+    return info
+  }
+
+  test('one is started where none runs, in a session of its own, and found by all', async () => {
+    await host.close()
+    const infos = await Promise.all([hostOf(), hostOf(), hostOf()])
+    expect(new Set(infos.map(({ pid }) => pid)).size).toBe(1)
+    expect(infos[0]?.pid).not.toBe(process.pid)
+  })
+
+  test('an idle host of an older version makes way for a new one', async () => {
+    await host.close()
+    host = await startFakeHost(home, sessions, { version: '0.0.1' })
+    const { pid, version: theirs } = await hostOf({ version })
+    expect(theirs).toBe(version)
+    expect(pid).not.toBe(process.pid)
+    expect(await host.closed).toBe('handed-over')
+  })
+
+  test('one that is at work stays, and so does one of the same version', async () => {
+    expect((await hostOf({ version: '0.1.0' })).pid).toBe(process.pid)
+    sessions.busy = true
+    expect((await hostOf({ version: '99.0.0' })).pid).toBe(process.pid)
   })
 })
 

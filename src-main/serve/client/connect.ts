@@ -71,7 +71,7 @@ export async function connectHost({ home, start, version }: ConnectOptions): Pro
     ],
   })
   const client = { rpc: createORPCClient<Rpc>(link), close: () => socket.close() }
-  if (start && version !== undefined) await renewOlderHost(client.rpc, home, version)
+  if (start && version !== undefined) await renewOlderHost(client.rpc, socket, home, version)
   return client
 }
 
@@ -86,12 +86,16 @@ const lostDuring = (call: string): ConnectionLostError =>
   })
 
 /** The socket comes back by itself once a new host is there. */
-async function renewOlderHost(rpc: Rpc, home: string, version: string): Promise<void> {
+async function renewOlderHost(rpc: Rpc, socket: HostSocket, home: string, version: string): Promise<void> {
   const host = readHostFile(home)
   if (host?.kind !== 'headless' || !isOlder(host.version, version)) return
   try {
     const { pid } = await rpc.host.info()
-    if (pid === host.pid) await rpc.host.handOver({ force: false })
+    if (pid !== host.pid) return
+    // It answers first and goes then: a call in between would still reach it.
+    const gone = new Promise<void>((resolve) => socket.addEventListener('close', () => resolve(), { once: true }))
+    await rpc.host.handOver({ force: false })
+    await gone
   } catch (error) {
     // One that is at work stays, and serves as well as it can.
     if (!(error instanceof HostBusyError) && !(error instanceof ConnectionLostError)) throw error

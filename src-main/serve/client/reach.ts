@@ -55,7 +55,7 @@ function findSocket(home: string): string {
 
 /** A socket that lies there without a listener is a dead host's; a host that is going cuts the line in mid-greeting. */
 const isNobodyThere = (error: unknown): boolean =>
-  ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+  ['ENOENT', 'ENOTDIR', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 const notRunning = (home: string): HostUnavailableError =>
   new HostUnavailableError(`No host runs for the data folder ${home}.`, {
