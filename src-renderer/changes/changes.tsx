@@ -76,7 +76,17 @@ export function Changes() {
           <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
         ) : asked.value.changes.length === 0 ? (
           <Nothing title={emptyTitle(between.to === NOW, single)}>
-            {single ? null : 'Choose a point of the timeline to see what it changed.'}
+            {single ? null : timeline.undo === null ? (
+              'Choose a point of the timeline to see what it changed.'
+            ) : (
+              <button
+                type="button"
+                className="rounded text-accent hover:underline"
+                onClick={() => selectionStore.select(timeline.undo ?? NOW)}
+              >
+                See what the last rewind left
+              </button>
+            )}
           </Nothing>
         ) : (
           <Split

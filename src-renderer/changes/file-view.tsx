@@ -40,7 +40,7 @@ export function FileView({ session, change, from, to, version, layout }: FileVie
       </p>
       <div className="min-h-0 flex-1">
         {!isFile ? (
-          <Card title={change.kind === 'folder' ? 'A folder' : 'A special file'}>{wordOf(change)}</Card>
+          <Card title={change.kind === 'folder' ? 'A folder' : 'A special file'}>{whatChanged(change)}</Card>
         ) : asked.state === 'loading' ? (
           <Loading what="Reading" />
         ) : asked.state === 'failed' ? (
@@ -100,6 +100,15 @@ function Sides({ before, after }: { before: string | null; after: string | null 
   )
 }
 
+/** In words; for permissions also which. */
+function whatChanged(change: Change): string {
+  const { modes } = change
+  if (!modes || modes.before === null || modes.after === null) return wordOf(change)
+  return `${wordOf(change)} ${octal(modes.before)} to ${octal(modes.after)}`
+}
+
+const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
+
 function Card({ title, children }: { title: string; children: React.ReactNode }) {
   return (
     <div className="flex h-full flex-col items-center justify-center gap-1 p-6 text-center">
@@ -123,7 +132,9 @@ function TextPair({ before, after, change, layout }: TextPairProps) {
   const silent = comparison.rows.every((row) => row.kind === 'same')
   if (silent && notes.length === 0)
     return (
-      <Card title={before === '' || after === '' ? 'An empty file' : 'The text is the same'}>{wordOf(change)}</Card>
+      <Card title={before === '' || after === '' ? 'An empty file' : 'The text is the same'}>
+        {whatChanged(change)}
+      </Card>
     )
   return (
     <div className="flex h-full min-h-0 flex-col">

@@ -119,7 +119,7 @@ function Row({ entry, about, show }: RowProps) {
           <Name className="max-w-40 shrink-0">{entry.checkpoint}</Name>
         ) : null}
         <span className="min-w-0 flex-1 truncate text-ink-2" title={visible(summary)}>
-          {visibleName(summary)}
+          {visibleName(summary.replace(/\s+/g, ' '))}
         </span>
         <Ago at={entry.timestamp} className="shrink-0 text-ink-3" />
       </div>

@@ -11,7 +11,7 @@ export function StatusBar() {
   const running = useSession((state) => state.commands.findLast((command) => command.status === 'running'))
   const attempt = useSession((state) => state.attempt)
   const points = useSession((state) => state.timeline?.points)
-  const last = useMemo(() => points?.findLast((point) => point.kind !== 'base'), [points])
+  const last = useMemo(() => points?.findLast((point) => point.kind === 'checkpoint'), [points])
   return (
     <section
       aria-label="Status"

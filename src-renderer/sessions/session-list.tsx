@@ -146,7 +146,7 @@ function List({ sessions, open, pick, query }: ListProps) {
 
 function Row({ session, open, pick }: { session: SessionSummary; open: boolean; pick(id: string): void }) {
   const state = stateWord(session)
-  const quiet = state === 'live' || state === 'ended'
+  const quiet = state === 'live' || !isLive(session)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: focus stays on the listbox

@@ -11,7 +11,7 @@ import { visibleName } from '../elements/visible.ts'
 import { Graph, type Mark } from './graph.tsx'
 import type { RowLines } from './lanes.ts'
 import { type FoldRow, heightOf, isLow, type PointRow, type TimelineRow } from './rows.ts'
-import { leftBy, markOf, spokenFold, spokenPoint, takenBy, titleOf } from './words.ts'
+import { markOf, spokenFold, spokenPoint, takenBy, titleOf } from './words.ts'
 
 export type Tint = 'none' | 'moment' | 'end' | 'between'
 
@@ -138,13 +138,15 @@ function LowPoint({ row: { point, branch }, target }: Pick<PointProps, 'row' | '
 }
 
 function TallPoint({ row, target }: Pick<PointProps, 'row' | 'target'>) {
-  const { point, branch, left } = row
+  const { point, branch } = row
   const facts = pointFacts(row).join(' · ')
   return (
     <div className="min-w-0 flex-1">
       <div className={`flex items-baseline gap-2 ${branch ? 'text-ink-2' : 'text-ink'}`}>
-        <Name className={branch || point.takenBy === 'auto' ? 'font-medium' : 'font-semibold'}>
-          {left ? leftBy(point) : titleOf(point)}
+        <Name
+          className={branch || (point.takenBy === 'auto' && point.kind !== 'base') ? 'font-medium' : 'font-semibold'}
+        >
+          {titleOf(point)}
         </Name>
         {point.verdict ? <VerdictWord verdict={point.verdict.status} /> : null}
         {target ? <TargetMark /> : null}
@@ -186,7 +188,7 @@ function Cost({ point }: { point: Point }) {
   if (point.kind === 'base') return null
   return (
     <span className="shrink-0" title={`Taking it cost ${took(point.ms)}${bytes ? ` and ${bytes}` : ''}`}>
-      {[took(point.ms), bytes].filter(Boolean).join(' · ')}
+      {[point.kind === 'tip' ? '' : took(point.ms), bytes].filter(Boolean).join(' · ')}
     </span>
   )
 }

@@ -32,9 +32,9 @@ export function markOf({ point, left }: PointRow): Mark {
 
 /** `stable, checkpoint, pass, 2 minutes ago`; `ago` is the spoken time. */
 export function spokenPoint(row: PointRow, ago: string): string {
-  const { point, branch, left } = row
+  const { point, branch } = row
   const kind = point.kind === 'checkpoint' && point.takenBy === 'auto' ? 'automatic checkpoint' : kinds[point.kind]
-  const parts = [left ? leftBy(point) : titleOf(point), kind, point.verdict?.status, ago]
+  const parts = [titleOf(point), kind, point.verdict?.status, ago]
   if (branch) parts.push(`branch ${branch.letter}`)
   return parts.filter(Boolean).join(', ')
 }
