@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import SQLite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { DiskFullError, InternalError, SandboxNotFoundError, StoreUnavailableError } from '../contract/index.ts'
-import { connect } from './database.ts'
+import { connect, durable } from './database.ts'
 import { openStore } from './index.ts'
 import { migrate, migrations, versionOf } from './migrate.ts'
 import { sessionRow } from './session-row.fixture.ts'
@@ -13,13 +13,27 @@ import { storeWith, temporaryFolder } from './store.fixture.ts'
 import { storeOver } from './store.ts'
 
 describe('opening', () => {
-  it('makes a file for its owner alone, and what is committed in it is on the disk', () => {
+  it('makes a file for its owner alone', () => {
     const file = join(temporaryFolder(), 'store.db')
     const db = connect(file)
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(db.pragma('journal_mode', { simple: true })).toBe('wal')
-    expect(db.pragma('synchronous', { simple: true })).toBe(2)
     expect(db.pragma('foreign_keys', { simple: true })).toBe(1)
+    db.close()
+  })
+
+  it('waits for the disk in durable work alone', () => {
+    const db = connect(join(temporaryFolder(), 'store.db'))
+    const synchronous = () => db.pragma('synchronous', { simple: true })
+    const [NORMAL, FULL] = [1, 2]
+    expect(synchronous()).toBe(NORMAL)
+    expect(durable(db, synchronous)).toBe(FULL)
+    expect(() =>
+      durable(db, () => {
+        throw new Error('broken off')
+      }),
+    ).toThrow('broken off')
+    expect(synchronous()).toBe(NORMAL)
     db.close()
   })
 
