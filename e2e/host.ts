@@ -23,7 +23,7 @@ export interface CliAnswer {
 /** A data folder and the ways to it, whoever owns it. */
 export class DataFolder {
   /** Holds the data folder and everything that the test lays beside it. */
-  readonly base = mkdtempSync(join(tmpdir(), 'rw-e2e-'))
+  readonly base = mkdtempSync(join(tmpdir(), 'rewind-'))
   readonly home = join(this.base, 'data')
   readonly env: NodeJS.ProcessEnv
 
