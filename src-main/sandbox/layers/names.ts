@@ -22,6 +22,7 @@ export const join = (folder: ByteString, name: ByteString): ByteString => (folde
 
 /** How a path appears in a Change: readable, and with its bytes where it is not simply their text. */
 export function showPath(path: ByteString): { path: string; rawPath: string | null } {
+  if (PLAIN_ASCII.test(path)) return { path, rawPath: null }
   const bytes = toBytes(path)
   const readable = readableBytes(bytes)
   return { path: readable, rawPath: Buffer.from(readable).equals(bytes) ? null : bytes.toString('base64') }
@@ -32,6 +33,8 @@ export function showPath(path: ByteString): { path: string; rawPath: string | nu
  * characters that turn the direction of text, as they make a name look like another one.
  */
 export function readableBytes(bytes: Uint8Array): string {
+  const plain = decodeText(bytes)
+  if (plain !== null && !UNPRINTABLE.test(plain)) return plain
   let text = ''
   for (let at = 0; at < bytes.length; ) {
     const length = characterLength(bytes, at)
@@ -45,6 +48,9 @@ export function readableBytes(bytes: Uint8Array): string {
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Nearly every path there is; the rest is looked at byte by byte. */
+const PLAIN_ASCII = /^[\x20-\x7e]*$/
 
 // Controls (C0, DEL, C1), line and paragraph separators, marks and overrides of direction.
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
