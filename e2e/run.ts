@@ -72,7 +72,7 @@ function planRuns(): Run[] {
       title: `as an ordinary user (uid ${ORDINARY.uid})`,
       folder: join(base, 'b'),
       files,
-      require: required.filter((part) => part !== 'browser'),
+      require: required,
       env: environmentOfOrdinaryUser(tree),
       tree,
       // The tree is not theirs, so no cache can be written.
