@@ -1,4 +1,5 @@
 /** What the host's machine offers, apart from the engines' own part: one line each, with the remedy where it is missing. */
+import { execFile } from 'node:child_process'
 import { accessSync, constants, statfsSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
@@ -12,7 +13,15 @@ const LOW_DISK_BYTES = 2 * 1024 ** 3
 /** Looks at everything there is to look at; takes no longer than a second and changes nothing. */
 export async function examine(home: string): Promise<Check[]> {
   const facts = lookAtMachine(join(packageRoot, 'node_modules/electron'))
-  return [node(), browser(facts), electron(facts), await docker(), busybox(), dataFolderCheck(home)]
+  return [
+    node(),
+    await userNamespaces(),
+    browser(facts),
+    electron(facts),
+    await docker(),
+    busybox(),
+    dataFolderCheck(home),
+  ]
 }
 
 const check = (name: string, detail: string | null, missing: string, remedy: string): Check =>
@@ -21,6 +30,22 @@ const check = (name: string, detail: string | null, missing: string, remedy: str
 function node(): Check {
   const modern = Number(process.versions.node.split('.', 1)[0]) >= 24
   return check('node', modern ? process.version : null, `${process.version} is too old.`, 'Install Node 24 or newer.')
+}
+
+/** What the local engine stands on for everybody but root. */
+async function userNamespaces(): Promise<Check> {
+  if (process.platform !== 'linux')
+    return check('userns', null, 'They are for Linux.', 'The local engine needs Linux; other systems need docker.')
+  const open = await new Promise<boolean>((resolve) => {
+    execFile('unshare', ['-U', '-r', '-m', 'true'], { timeout: 1_000 }, (error) => resolve(error === null))
+  })
+  if (process.getuid?.() === 0) return check('userns', `not needed as root${open ? '' : ', and shut'}`, '', '')
+  return check(
+    'userns',
+    open ? 'open to ordinary users' : null,
+    'User namespaces are shut for ordinary users.',
+    'As root: sysctl kernel.unprivileged_userns_clone=1, or with AppArmor kernel.apparmor_restrict_unprivileged_userns=0.',
+  )
 }
 
 function browser({ browser }: Facts): Check {

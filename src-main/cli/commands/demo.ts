@@ -57,8 +57,7 @@ class Teller {
         if (event.verdict) this.#verdict(event.verdict)
         return false
       case 'rewound':
-        // Undo would go to the point that keeps what was left.
-        await this.#showUndone(event.head, event.undo ?? event.from)
+        await this.#showUndone(event.head, event.from)
         return false
       default:
         return false
