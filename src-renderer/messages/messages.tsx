@@ -6,6 +6,7 @@ import type { Conversation, LedgerEntry, Message, Timeline } from '../../src-mai
 import { IconButton } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { Loading, Nothing, Problem } from '../elements/problem.tsx'
+import { useStickToEnd } from '../elements/stick.ts'
 import { visible } from '../elements/visible.ts'
 import { useAsked } from '../host/asked.ts'
 import { useHost, useSession } from '../host/context.ts'
@@ -39,7 +40,7 @@ export function Messages() {
   if (asked.state === 'loading') return <Loading what="Reading the conversation" />
   if (asked.state === 'failed')
     return <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
-  const gone = left.state === 'ready' ? cutMessages(left.value.messages, asked.value.messages) : []
+  const gone = left.state === 'ready' ? cutMessages(withoutCue(left.value), asked.value.messages) : []
   const repairs = timeline && cut ? repairsOf(ledger, timeline, cut.tip) : []
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -51,16 +52,38 @@ export function Messages() {
           <Braces size={14} />
         </IconButton>
       </header>
+      {asked.value.problems.length > 0 ? (
+        <ul
+          aria-label="Problems"
+          className="max-h-24 shrink-0 overflow-y-auto border-b border-line bg-warn-soft px-4 py-1"
+        >
+          {asked.value.problems.map((problem) => (
+            <li key={problem} className="text-small text-warn">
+              {visible(problem)}
+            </li>
+          ))}
+        </ul>
+      ) : null}
       {asked.value.messages.length === 0 && gone.length === 0 ? (
         <Nothing title="No conversation here">
           An agent’s messages appear as it hands them over; a rewind takes them back together with the files.
         </Nothing>
       ) : (
-        <History conversation={asked.value} gone={gone} branch={cut?.branch ?? ''} repairs={repairs} raw={raw} />
+        <History
+          key={at}
+          conversation={asked.value}
+          gone={gone}
+          branch={cut?.branch ?? ''}
+          repairs={repairs}
+          raw={raw}
+        />
       )}
     </div>
   )
 }
+
+/** The cue of an earlier rewind is the machine's word: an undo cuts it, and nobody misses it. */
+const withoutCue = ({ messages, cue }: Conversation): Message[] => messages.filter((_, index) => index !== cue)
 
 const newer = (timeline: Timeline, a: string, b: string): string => {
   if (a === NOW || b === NOW) return NOW
@@ -89,8 +112,9 @@ function History({ conversation: { messages, cue }, gone, branch, repairs, raw }
   const [shown, setShown] = useState(PAGE)
   const first = Math.max(0, messages.length - shown)
   const cutAt = gone.length === 0 ? -1 : (cue ?? messages.length)
+  const box = useStickToEnd<HTMLOListElement>(messages.length + gone.length)
   return (
-    <ol aria-label="Conversation" className="min-h-0 flex-1 overflow-y-auto py-2 select-text">
+    <ol ref={box} aria-label="Conversation" className="min-h-0 flex-1 overflow-y-auto py-2 select-text">
       {first > 0 ? (
         <li className="px-4 py-1">
           <button
@@ -153,11 +177,9 @@ function Validity({ conversation: { messages, problems } }: { conversation: Conv
       </span>
     )
   return (
-    <span className="flex min-w-0 items-center gap-1 text-warn" title={problems.join('\n')}>
-      <TriangleAlert size={13} aria-hidden="true" className="shrink-0" />
-      <span className="truncate">
-        {visible(problems.length === 1 ? (problems[0] ?? '') : `${problems.length} problems`)}
-      </span>
+    <span className="flex items-center gap-1 text-warn" title="A strict provider would refuse this history">
+      <TriangleAlert size={13} aria-hidden="true" />
+      {count(problems.length, 'problem')}
     </span>
   )
 }

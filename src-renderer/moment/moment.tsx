@@ -1,6 +1,7 @@
 /** The right half: what was selected, and its four views. The band across its top says when this is not now. */
 import { Tabs } from 'radix-ui'
 import type { ReactNode } from 'react'
+import type { Point } from '../../src-main/contract/index.ts'
 import { Changes } from '../changes/changes.tsx'
 import { Ago } from '../elements/ago.tsx'
 import { Boundary } from '../elements/boundary.tsx'
@@ -15,6 +16,7 @@ import { momentName, ordered, pointOf } from '../timeline/moments.ts'
 import { VerdictWord } from '../timeline/row.tsx'
 import { atNow, type PaneTab } from '../timeline/selection-store.ts'
 import { takenBy } from '../timeline/words.ts'
+import { Coverage } from './coverage.tsx'
 
 export function MomentPane() {
   const { selection } = useHost()
@@ -79,6 +81,12 @@ function Pane({ value, name, children }: { value: PaneTab; name: string; childre
   )
 }
 
+/** Who and why; where a verifier spoke, what it said. */
+const factsOf = (point: Point): string[] =>
+  [takenBy(point), point.verdict?.text ?? (point.kind === 'tip' ? '' : point.why) ?? '']
+    .filter(Boolean)
+    .map((fact) => visibleName(fact.replace(/\s+/g, ' ')))
+
 function MomentHeader() {
   const { selection } = useHost()
   const timeline = useSession((state) => state.timeline)
@@ -102,13 +110,13 @@ function MomentHeader() {
       </h2>
       {point?.verdict ? <VerdictWord verdict={point.verdict.status} /> : null}
       {point ? (
-        <span className="min-w-0 truncate text-small text-ink-2">
-          <Ago at={point.at} /> · {takenBy(point)}
-          {point.why && point.kind !== 'tip' ? ` · ${visibleName(point.why)}` : ''}
+        <span className="min-w-0 truncate text-small text-ink-2" title={factsOf(point).join('\n')}>
+          <Ago at={point.at} /> · {factsOf(point).join(' · ')}
         </span>
       ) : null}
       {now ? <span className="text-small text-ink-2">what stands in the sandbox</span> : null}
       <span className="flex-1" />
+      {point ? <Coverage coverage={point.coverage} /> : null}
       {now ? null : (
         <button
           type="button"

@@ -10,6 +10,7 @@ import { useRunningFor } from '../elements/clock.ts'
 import { shown, size, took } from '../elements/format.ts'
 import { Loading, Nothing, ProblemLine } from '../elements/problem.tsx'
 import { Spinner } from '../elements/spinner.tsx'
+import { useStickToEnd } from '../elements/stick.ts'
 import { Name } from '../elements/text.tsx'
 import { visible, visibleName } from '../elements/visible.ts'
 import { useHost, useSession } from '../host/context.ts'
@@ -203,23 +204,14 @@ function useStream(command: CommandRecord, stream: 'stdout' | 'stderr') {
   return { shown, done, problem }
 }
 
-/** Stays at the end while the end is in view. */
 function Scroll({ version, children }: { version: string; children: React.ReactNode }) {
-  const box = useRef<HTMLDivElement>(null)
-  const atEnd = useRef(true)
-  useEffect(() => {
-    if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight
-  }, [version])
   return (
     <div
-      ref={box}
+      ref={useStickToEnd<HTMLDivElement>(version)}
       role="log"
       aria-label="Output"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroller must be reachable by key
       tabIndex={0}
-      onScroll={({ currentTarget: at }) => {
-        atEnd.current = at.scrollTop + at.clientHeight >= at.scrollHeight - 4
-      }}
       className="min-h-0 flex-1 overflow-y-auto bg-sunken px-4 py-2 font-mono text-code select-text"
     >
       {children}

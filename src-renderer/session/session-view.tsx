@@ -1,7 +1,9 @@
 /** One session: header, timeline, and the selected moment beside it. */
+import { useEffect } from 'react'
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
 import { Boundary } from '../elements/boundary.tsx'
 import { Loading, Problem } from '../elements/problem.tsx'
+import { visibleName } from '../elements/visible.ts'
 import { useHost, useSession } from '../host/context.ts'
 import { MomentPane } from '../moment/moment.tsx'
 import { Timeline } from '../timeline/timeline.tsx'
@@ -15,6 +17,10 @@ export function SessionView() {
   const details = useSession((state) => state.details)
   const timeline = useSession((state) => state.timeline)
   const layout = useDefaultLayout({ id: 'rewind:session-panes' })
+  const title = details ? `${visibleName(details.name)} · Rewind` : 'Rewind'
+  useEffect(() => {
+    document.title = title
+  }, [title])
   if (load === 'failed' && problem && !timeline)
     return <Problem message={problem.message} nextStep={problem.nextStep} again={() => void session.reload()} />
   if (!details || !timeline) return <Loading what="Opening the session" />

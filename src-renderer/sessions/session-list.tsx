@@ -43,6 +43,7 @@ export function SessionList({ showKeys }: { showKeys(): void }) {
               placeholder="Search"
               value={query}
               onChange={(event) => setQuery(event.target.value)}
+              onKeyDown={(event) => (event.key === 'Escape' ? event.currentTarget.blur() : undefined)}
               className="w-full min-w-0 bg-transparent outline-none placeholder:text-ink-3"
             />
           </label>
