@@ -9,7 +9,7 @@ cd / || exit
 # shellcheck disable=SC2086 # options without blanks
 set -- "$CHROOT" $HOLDER_IDENTITY /run/h $HOLDER_PROGRAM
 # The kernel reaps the orphans of a process 1 that ignores SIGCHLD; dash and busybox cannot ignore it themselves.
-set -- "$ENV" --ignore-signal=CHLD "$@"
+set -- "$ENV" -i --ignore-signal=CHLD "$@"
 [ "$MODE" = root ] || set -- "$SETPRIV" --bounding-set=-all,+sys_chroot --inh-caps=-all "$@"
 echo "$pid" >/run/s/holder.pid
 exec "$SETPRIV" --no-new-privs "$SETSID" "$@" </dev/null >/dev/null 2>&1

@@ -17,6 +17,7 @@ import {
   commandWords,
   type HostProcess,
   killUntilNone,
+  nameOf,
   pidInside,
   processesOf,
   readProcess,
@@ -138,7 +139,7 @@ export class Commands {
     // Before it starts, as it may have ended by the time that its start is told.
     this.#entries.set(spec.id, entry)
     const news = await this.#request(folder, entry)
-    if (news?.kind === 'started' || !entry.command.running) {
+    if (news?.kind !== 'no-folder' && (news !== null || !entry.command.running)) {
       this.#look()
       return entry.command
     }
@@ -271,10 +272,11 @@ export class Commands {
   }
 
   describeProcesses(): ProcessInfo[] {
-    return this.agentProcesses().map(({ pid }) => ({
-      pid: pidInside(pid) ?? pid,
-      command: commandWords(pid).join(' '),
-    }))
+    return this.agentProcesses().flatMap(({ pid }) => {
+      const inside = pidInside(pid)
+      // One that ends right now has no words and soon no number.
+      return inside === null ? [] : [{ pid: inside, command: commandWords(pid).join(' ') || nameOf(pid) }]
+    })
   }
 
   /**

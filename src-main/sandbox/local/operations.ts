@@ -6,10 +6,11 @@
  * kernel mounted what was asked for, let the new state count. What stands does not count before that last step: a
  * control shell or host that dies on the way is followed by one that puts the old view back.
  */
-import { existsSync, lstatSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  DiskFullError,
   EngineUnavailableError,
   InvalidOptionError,
   type ProcessInfo,
@@ -35,7 +36,7 @@ import {
 /** A process that ended a moment ago may still hold its files. */
 const BUSY_LIMIT_MS = 250
 const BUSY_AFTER_KILL_MS = 5_000
-/** Freed for the way back when the disk is full. */
+/** Freed when the disk is full, for what has to be written to go back. */
 const BALLAST_BYTES = 256 << 10
 
 const NOTHING = '-'
@@ -83,7 +84,13 @@ export class Operations {
   async rollback(operation: string, to: FilesState): Promise<RollbackOutcome> {
     this.#checkTarget(to)
     const stopped: ProcessInfo[] = []
-    const result = await this.#withShell(operation, () => this.#rollback(operation, to, stopped))
+    const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopped))
+    const result = await act().catch((error: unknown) => {
+      // Going back must work on a full disk too: it may be what the person does about it.
+      if (!(error instanceof DiskFullError) || !existsSync(this.#ballast)) throw error
+      rmSync(this.#ballast)
+      return act()
+    })
     if (result.kind !== 'rollback') throw otherKind(operation)
     return result.outcome
   }
@@ -94,8 +101,7 @@ export class Operations {
       const { layers, namespace } = this.#options
       for (const overlay of OVERLAYS) layers.spare(overlay)
       layers.sweepWork(namespace.mounts())
-      const ballast = join(this.#options.folder, 'ballast')
-      if (!existsSync(ballast)) writeFileSync(ballast, Buffer.alloc(BALLAST_BYTES, 1))
+      if (!existsSync(this.#ballast)) writeFileSync(this.#ballast, Buffer.alloc(BALLAST_BYTES, 1))
     } catch (error) {
       if (asDiskFull(error, '') === error) throw error
     }
@@ -338,6 +344,10 @@ export class Operations {
     const last = this.state.operations.at(-1)
     if (last === undefined) throw new Error('no operation was recorded')
     return last
+  }
+
+  get #ballast(): string {
+    return join(this.#options.folder, 'ballast')
   }
 
   #guard(): string {

@@ -68,6 +68,15 @@ export function commandWords(pid: number): string[] {
   }
 }
 
+/** The name that the kernel knows it by: of a process that has no command line. */
+export function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}
+
 /** Its number inside, where it is one of the last namespaces' own. */
 export function pidInside(pid: number): number | null {
   try {

@@ -105,7 +105,8 @@ export function mountTable(plan: RootPlan): string {
     bind(`${SKELETON}/run`, '/run', readOnly),
     bind(`${SKELETON}/dev`, '/dev', 'bind,ro,nosuid'),
     ...DEVICES.map((name) => bind(`/dev/${name}`, `/dev/${name}`)),
-    entry('devpts', `${ROOT}/dev/pts`, 'devpts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
+    // Named otherwise than the host's, which `mount -a` would take for this one.
+    entry('rewind', `${ROOT}/dev/pts`, 'devpts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
     ...plan.shown.map((folder) => bind(folder, folder, readOnly)),
     bind(`${FOLDER}/etc/passwd`, '/etc/passwd', readOnly),
     bind(`${FOLDER}/etc/group`, '/etc/group', readOnly),

@@ -1,5 +1,5 @@
 /** One sandbox of the local engine: the interface over its namespaces, layers, commands and files. */
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
@@ -23,7 +23,7 @@ import { Files } from './files.ts'
 import { Freezer } from './freezer.ts'
 import { Gate } from './gate.ts'
 import { Layers } from './layers.ts'
-import { Namespace, type NamespaceOptions } from './namespace.ts'
+import { asDiskFull, Namespace, type NamespaceOptions } from './namespace.ts'
 import { Operations } from './operations.ts'
 import { overlayWords, standsAt } from './overlay.ts'
 import { isAlive, processesOf, signal } from './processes.ts'
@@ -364,7 +364,14 @@ export class LocalSandbox implements Sandbox {
   }
 
   #write(state: SandboxState): void {
-    this.#stateFile.write(state)
+    try {
+      this.#stateFile.write(state)
+    } catch (error) {
+      if (asDiskFull(error, '') === error) throw error
+      // What must be said also on a full disk: that it was taken over, or ended.
+      rmSync(join(this.#folder, 'ballast'), { force: true })
+      this.#stateFile.write(state)
+    }
     this.#operations.state = state
   }
 

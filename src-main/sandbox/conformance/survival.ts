@@ -1,0 +1,167 @@
+/** Hosts die, holders die, disks fill up: what is left, and what is not. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { DiskFullError, SandboxNotFoundError } from '../../contract/index.ts'
+import type { Sandbox } from '../sandbox.ts'
+import { eventually, type ProviderSource, World } from './world.ts'
+
+const CHILD = join(import.meta.dirname, 'child-host.ts')
+
+/** A host in its own process that made a sandbox and started commands. @returns how to kill it */
+async function hostThatDies(world: World, id: string, commands: { id: string; command: string; wait: boolean }[]) {
+  const { module, factory } = world.source
+  const args = [CHILD, module, factory, world.home, JSON.stringify(world.spec({ id })), JSON.stringify(commands)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  for await (const line of createInterface(child.stdout)) if (line === 'ready') break
+  return async (): Promise<void> => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+}
+
+/** Processes of this machine that have to do with a folder, by their command lines, mounts or open files. */
+function traces(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
+    .filter((pid) => {
+      const read = (file: string): string => {
+        try {
+          return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+        } catch {
+          return ''
+        }
+      }
+      return read('mountinfo').includes(folder) || read('environ').includes(`FOLDER=${folder}`)
+    })
+}
+
+export function survivalBehaviours(source: ProviderSource): void {
+  test('attach:after-the-host-was-killed', async () => {
+    const world = await World.make(source)
+    const kill = await hostThatDies(world, 'outlives', [
+      { id: 'done', command: 'echo said >written; echo said; exit 3', wait: true },
+      { id: 'server', command: 'echo up; while [ ! -e stop ]; do sleep 0.05; done; echo down; exit 4', wait: false },
+    ])
+    await kill()
+    const box = world.box(await world.provider.attach('outlives'))
+    expect(await box.read('written')).toBe('said\n')
+    const commands = new Map((await box.sandbox.commands()).map((command) => [command.id, command]))
+    expect(await commands.get('done')?.ended).toMatchObject({ status: 'exited', code: 3 })
+    expect((await box.sandbox.processes()).length).toBeGreaterThan(0)
+    const point = await box.sandbox.checkpoint('after')
+    expect(point.changed).toBe(true)
+    await box.write('stop', '')
+    const server = commands.get('server')
+    expect(await server?.ended).toMatchObject({ status: 'exited', code: 4 })
+    expect(Buffer.from((await server?.read('stdout', 0, 100)) ?? []).toString()).toBe('up\ndown\n')
+    await box.back(box.sandbox.facts.baseState)
+    expect(await box.say('ls -A; echo on')).toBe('on')
+  })
+
+  test('attach:an-older-host-is-refused', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    await box.write('f', 'x')
+    await box.sandbox.detach()
+    const again = world.box(await (await world.newProvider()).attach(box.sandbox.id))
+    expect(await again.read('f')).toBe('x')
+    await expect(box.sandbox.checkpoint('old')).rejects.toThrow()
+    expect((await again.sandbox.checkpoint('new')).changed).toBe(true)
+  })
+
+  test('detach:processes-go-on', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    await box.sandbox.exec({ id: 'ticks', command: 'while :; do echo x >>ticks; sleep 0.02; done' })
+    await eventually('it ticks', async () => (await box.say('cat ticks 2>/dev/null | wc -l')) !== '0')
+    await box.sandbox.detach()
+    const again = world.box(await world.provider.attach(box.sandbox.id))
+    const before = (await again.read('ticks')).length
+    await sleep(200)
+    expect((await again.read('ticks')).length).toBeGreaterThan(before)
+    const ticks = (await again.sandbox.commands()).find(({ id }) => id === 'ticks')
+    await ticks?.kill('cancelled')
+    expect(await again.sandbox.processes()).toEqual([])
+  })
+
+  test('attach:nothing-there', async () => {
+    const world = await World.make(source)
+    await expect(world.provider.attach('none')).rejects.toBeInstanceOf(SandboxNotFoundError)
+    await expect(world.provider.open('none')).rejects.toBeInstanceOf(SandboxNotFoundError)
+    await world.provider.remove('none')
+  })
+
+  test('destroy:leaves-nothing', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    await box.say(
+      'mkdir -p closed/in; chmod 000 closed; mkdir -p /tmp/c; chmod 000 /tmp/c; sleep 300 >/dev/null 2>&1 &',
+    )
+    await box.point()
+    await box.say('echo x >f')
+    expect(traces(world.home).length).toBeGreaterThan(0)
+    await box.sandbox.destroy()
+    expect(await world.provider.list()).toEqual([])
+    expect(readdirSync(world.home).flatMap((name) => readdirSync(join(world.home, name)))).toEqual([])
+    await eventually('no process and no mount', () => traces(world.home).length === 0)
+    expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(world.home)
+  })
+
+  test('remove:whatever-state-it-is-in', async () => {
+    const world = await World.make(source)
+    const kill = await hostThatDies(world, 'left', [{ id: 'a', command: 'chmod 000 .; sleep 300', wait: false }])
+    await kill()
+    await world.provider.remove('left')
+    await world.provider.remove('left')
+    expect(await world.provider.list()).toEqual([])
+    await eventually('no process and no mount', () => traces(world.home).length === 0)
+  })
+
+  test('list:names-them', async () => {
+    const world = await World.make(source)
+    const ids = await Promise.all(['one', 'two'].map(async (id) => (await world.sandbox({ id })).sandbox.id))
+    expect((await world.provider.list()).sort()).toEqual(ids.sort())
+  })
+
+  // A disk of its own can only be made as root.
+  test.runIf(process.getuid?.() === 0)('disk-full:is-said-and-changes-nothing', async () => {
+    const world = await World.make(source)
+    const disk = join(world.folder, 'disk')
+    mkdirSync(disk)
+    const image = join(world.folder, 'image')
+    execFileSync('sh', ['-c', 'truncate -s 24M "$0" && mkfs.ext4 -q -m 0 "$0" && mount -o loop "$0" "$1"', image, disk])
+    let sandbox: Sandbox | null = null
+    try {
+      const provider = await world.newProvider(disk)
+      sandbox = await provider.create(world.spec({ hidden: [disk] }))
+      const box = world.box(sandbox)
+      await box.write('keep', 'kept')
+      const point = await box.point()
+      await sleep(50)
+      const filled = await box.run(
+        'echo x >small; head -c 100000000 /dev/zero >big 2>/dev/null; echo $? >>/dev/null; rm -f small2',
+      )
+      expect(filled.status).toBe('exited')
+      await expect(box.sandbox.writeFile('more', new Uint8Array(8 << 20))).rejects.toBeInstanceOf(DiskFullError)
+      const outcome = await box.sandbox.checkpoint('full').then(
+        () => 'done',
+        (error: unknown) => error,
+      )
+      if (outcome !== 'done') expect(outcome).toBeInstanceOf(DiskFullError)
+      expect(await box.read('keep')).toBe('kept')
+      await box.back(point)
+      expect(await box.read('keep')).toBe('kept')
+      expect(existsSync(join(world.workspace, 'keep'))).toBe(false)
+    } finally {
+      await sandbox?.destroy()
+      execFileSync('umount', [disk])
+      rmSync(image)
+    }
+  })
+}
