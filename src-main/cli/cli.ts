@@ -17,6 +17,8 @@ export class Cli {
   #client: HostClient | undefined
   /** Set by commands whose answer is an exit code and not an error. */
   exitCode = 0
+  /** What is to be done before we leave because nobody reads us any more; failures of it change nothing. */
+  onReaderGone: (() => Promise<void>) | undefined
 
   /** @param chosen the session named on the command line */
   constructor(out: Output, chosen: string | undefined) {

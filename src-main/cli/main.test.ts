@@ -296,6 +296,9 @@ suiteNeeding(['local'], 'the command line', () => {
     })
     expect(String(text)).toBe('1\n')
     expect(readFileSync(join(base, 'err'), 'utf8')).toBe('')
+    // What nobody reads any more does not go on inside.
+    execFileSync('sh', ['-c', `"${BIN}" exec yes | head -1`], { cwd: workspace, env })
+    expect((await rewind(['exec', "ps ax | grep -c '[y]es$'"])).stdout.trim()).toBe('0')
   })
 
   test('checkpoint, ls, diff, rewind and undo', async () => {

@@ -38,13 +38,13 @@ const families: Define[] = [
 
 /** Runs one command line; its outcome is the process's exit code. */
 export async function run(argv: string[]): Promise<void> {
+  let cli: Cli | undefined
   // Whoever reads us may have read enough: that is no error of ours.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0)
-      throw error
+      if (error.code !== 'EPIPE') throw error
+      void Promise.resolve(cli?.onReaderGone?.()).finally(() => process.exit(0))
     })
-  let cli: Cli | undefined
   const program = createProgram((made) => {
     cli = made
   })
@@ -87,7 +87,10 @@ function createProgram(onCli: (cli: Cli) => void): Command {
 }
 
 /** Before the options could be parsed, --json still decides how the complaint looks. */
-const wantsJson = (argv: readonly string[]): boolean => argv.slice(0, argv.indexOf('--') >>> 0).includes('--json')
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end < 0 ? argv.length : end).includes('--json')
+}
 
 /** @returns the exit code */
 function report(error: unknown, out: Output): number {

@@ -49,7 +49,7 @@ export const defineExec: Define = (program, action) => {
           asTool: options.asTool ?? false,
           tool: options.asTool ? 'exec' : null,
         })
-        stopOnInterrupt(rpc, running)
+        stopWithUs(cli, rpc, running)
         const waited = rpc.commands.wait(running)
         const result = cli.out.json ? await whole(rpc, running, await waited) : await shown(rpc, running, waited)
         await conclude(cli, rpc, running, result, options.propagate ?? false)
@@ -76,13 +76,20 @@ function addVariable(given: string, known: Record<string, string>): Record<strin
   throw new InvalidOptionError(`--env takes NAME=VALUE, not '${visible(given)}'.`)
 }
 
-/** Ctrl-C stops the command in the sandbox; pressed again it leaves at once. */
-function stopOnInterrupt(rpc: Rpc, running: Running): void {
-  process.once('SIGINT', () => {
-    process.once('SIGINT', () => process.exit(130))
-    // Its end comes by the call that waits for it; where the stop itself fails, that call says why.
-    rpc.commands.stop(running).catch(() => {})
-  })
+/** Ctrl-C, a closed terminal or a reader that is gone stop the command in the sandbox; Ctrl-C again leaves at once. */
+function stopWithUs(cli: Cli, rpc: Rpc, running: Running): void {
+  // Its end comes by the call that waits for it; where the stop itself fails, that call says why.
+  const stop = () =>
+    rpc.commands.stop(running).then(
+      () => {},
+      () => {},
+    )
+  cli.onReaderGone = stop
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(130))
+      void stop()
+    })
 }
 
 /** Copies output as it comes until the command has ended and all of it was copied. */

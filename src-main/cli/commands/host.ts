@@ -41,7 +41,7 @@ export const defineHost: Define = (program, action) => {
           home: ensureHome(dataFolder()),
           url: async () => (await (await cli.rpc()).host.browserUrl()).url,
           download: start ?? false,
-          say: (line) => process.stderr.write(`${line}\n`),
+          say: (line) => (cli.out.json ? cli.out.note(line) : cli.out.line(line)),
         })
         cli.out.result({ way: opened.way, pid: opened.pid }, '')
       }),

@@ -32,7 +32,10 @@ export async function reachHost({ home, start, again }: Reach): Promise<LocalSoc
     try {
       return await LocalSocket.open(socket)
     } catch (error) {
-      if (!isNobodyThere(error)) throw new HostUnavailableError(`${socket}: ${(error as Error).message}`)
+      if (!isNobodyThere(error))
+        throw new HostUnavailableError(`The host's socket ${socket} cannot be used: ${(error as Error).message}.`, {
+          nextStep: 'See that the data folder is yours, or set REWIND_HOME to another one.',
+        })
     }
     if (start && !started) {
       const { spawnHost } = await import('./spawn-host.ts')
