@@ -23,13 +23,17 @@ export function Changes() {
   const session = useSession((state) => state.id)
   const timeline = useSession((state) => state.timeline)
   const files = useSession((state) => state.files)
+  const destroyed = useSession((state) => state.details?.status === 'destroyed')
   const [layout, setLayout] = useState<Layout>(layoutMemory.get() === 'split' ? 'split' : 'inline')
   const [picked, setPicked] = useState<string | null>(null)
 
   const between = timeline ? comparisonOf(timeline, selection) : null
   const version = between?.to === NOW ? files : 0
-  const asked = useAsked(session && between ? `${session} ${between.from} ${between.to}` : null, version, (signal) =>
-    rpc.files.changes({ session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, { signal }),
+  const asked = useAsked(
+    session && between && !destroyed ? `${session} ${between.from} ${between.to}` : null,
+    version,
+    (signal) =>
+      rpc.files.changes({ session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, { signal }),
   )
   useEffect(() => layoutMemory.set(layout), [layout])
 
@@ -66,7 +70,11 @@ export function Changes() {
         />
       </header>
       <div className="min-h-0 flex-1">
-        {between === null ? (
+        {destroyed ? (
+          <Nothing title="The files are no longer held">
+            The session was destroyed. Its timeline, messages, output and ledger stay.
+          </Nothing>
+        ) : between === null ? (
           <Nothing title="The workspace as it was">
             Choose “Since this point” to see everything that the session changed.
           </Nothing>
@@ -76,16 +84,12 @@ export function Changes() {
           <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
         ) : asked.value.changes.length === 0 ? (
           <Nothing title={emptyTitle(between.to === NOW, single)}>
-            {single ? null : timeline.undo === null ? (
+            {single && between.to !== NOW ? (
+              <WayOn onClick={() => selectionStore.against('now')}>See what changed since this point</WayOn>
+            ) : single ? null : timeline.undo === null ? (
               'Choose a point of the timeline to see what it changed.'
             ) : (
-              <button
-                type="button"
-                className="rounded text-accent hover:underline"
-                onClick={() => selectionStore.select(timeline.undo ?? NOW)}
-              >
-                See what the last rewind left
-              </button>
+              <WayOn onClick={() => selectionStore.select(timeline.undo ?? NOW)}>See what the last rewind left</WayOn>
             )}
           </Nothing>
         ) : (
@@ -111,6 +115,12 @@ export function Changes() {
     </div>
   )
 }
+
+const WayOn = ({ onClick, children }: { onClick(): void; children: string }) => (
+  <button type="button" className="rounded text-accent hover:underline" onClick={onClick}>
+    {children}
+  </button>
+)
 
 function emptyTitle(toNow: boolean, single: boolean): string {
   if (!single && toNow) return 'Nothing changed since the last point'

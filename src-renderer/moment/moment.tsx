@@ -12,6 +12,7 @@ import { useHost, useSelection, useSession } from '../host/context.ts'
 import { Ledger } from '../ledger/ledger.tsx'
 import { Messages } from '../messages/messages.tsx'
 import { Output } from '../output/output.tsx'
+import { isLive } from '../sessions/sessions-store.ts'
 import { momentName, ordered, pointOf } from '../timeline/moments.ts'
 import { VerdictWord } from '../timeline/row.tsx'
 import { atNow, type PaneTab } from '../timeline/selection-store.ts'
@@ -94,12 +95,13 @@ function MomentHeader() {
   const other = useSelection((state) => state.other)
   const point = other === null ? pointOf(timeline, moment) : null
   const now = atNow({ moment, other })
+  const live = useSession((state) => state.details === null || isLive(state.details))
   const [from, to] = timeline && other !== null ? ordered(timeline, moment, other) : [moment, null]
   return (
     <header
       className={`flex h-9 shrink-0 items-center gap-2 border-b px-4 ${now ? 'border-line' : 'border-accent-line bg-accent-soft'}`}
     >
-      <h2 className="flex min-w-0 shrink items-center gap-1.5 font-semibold">
+      <h2 className="flex max-w-[65%] min-w-0 shrink-0 items-center gap-1.5 font-semibold">
         <Name>{momentName(timeline, from)}</Name>
         {to !== null ? (
           <>
@@ -114,7 +116,9 @@ function MomentHeader() {
           <Ago at={point.at} /> · {factsOf(point).join(' · ')}
         </span>
       ) : null}
-      {now ? <span className="text-small text-ink-2">what stands in the sandbox</span> : null}
+      {now ? (
+        <span className="text-small text-ink-2">{live ? 'what stands in the sandbox' : 'how it ended'}</span>
+      ) : null}
       <span className="flex-1" />
       {point ? <Coverage coverage={point.coverage} /> : null}
       {now ? null : (

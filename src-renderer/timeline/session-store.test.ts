@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SessionEvent } from '../../src-main/contract/index.ts'
+import type { CommandRecord, SessionEvent } from '../../src-main/contract/index.ts'
 import { FixtureHost } from '../fixtures/fixture-host.ts'
 import { FixtureSession } from '../fixtures/fixture-session.ts'
 import { point } from '../fixtures/points.ts'
@@ -98,6 +98,22 @@ describe('the open session over the contract', () => {
     store.apply({ ...envelope, type: 'pointAdded', point: point('early', 'base', 7) })
     await shown
     expect(store.getState().timeline?.points.map(({ id }) => id)).toEqual(['base', 'early'])
+  })
+
+  test('what a running command writes is seen, though no event tells of it', async () => {
+    const host = new FixtureHost()
+    const session = new FixtureSession(host.raise, { id: 's', name: 's' }, {})
+    session.startCommand({ id: 'c', command: 'make' })
+    host.sessions.push(session)
+    const store = createSessionStore(overChannel(host.serve()).rpc)
+    await store.show('s')
+    const { files } = store.getState()
+    session.write('built.o', 'x')
+    await expect.poll(() => store.getState().details?.uncommitted?.added, { timeout: 5000 }).toBe(1)
+    expect(store.getState().files).toBeGreaterThan(files)
+    session.endCommand('c')
+    store.apply({ ...envelope, type: 'commandEnded', command: session.commands[0] as CommandRecord })
+    await expect.poll(() => store.getState().details?.running, { timeout: 5000 }).toEqual([])
   })
 
   test('events of other sessions change nothing', async () => {

@@ -5,6 +5,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type {
   CommandRecord,
+  FileCounts,
   LedgerEntry,
   Point,
   RewindError,
@@ -105,6 +106,9 @@ function withPoint(timeline: Timeline, point: Point): Timeline {
   return { ...timeline, points }
 }
 
+const sameCounts = (a: FileCounts | null, b: FileCounts | null): boolean =>
+  a?.added === b?.added && a?.modified === b?.modified && a?.deleted === b?.deleted
+
 export interface SessionStore extends StoreApi<OpenSession> {
   /** Show this session: load it whole. */
   show(id: string | null): Promise<void>
@@ -112,14 +116,17 @@ export interface SessionStore extends StoreApi<OpenSession> {
   apply(event: SessionEvent): void
 }
 
-/** How long writes may go on before the counts at `now` are asked for again. */
+/** How long a burst of writes may go on before the counts at `now` are asked for again. */
 const COUNT_AGAIN_MS = 150
+/** While a command runs it may write at any time, and no event tells: looked at so often at first and at the least. */
+const WATCH_FIRST_MS = 1000
+const WATCH_LEAST_MS = 10_000
 
 export function createSessionStore(rpc: Rpc): SessionStore {
   const store = createStore<OpenSession>(() => nothingOpen)
   /** Events that come while a load is on its way: its answer may be older or newer than they are. */
   let waiting: SessionEvent[] | null = null
-  let recount: ReturnType<typeof setTimeout> | undefined
+  let recount: { at: number; timer: ReturnType<typeof setTimeout> } | undefined
 
   async function load(session: string): Promise<void> {
     const held: SessionEvent[] = []
@@ -142,6 +149,7 @@ export function createSessionStore(rpc: Rpc): SessionStore {
         ledger,
       }
       store.setState(held.reduce(afterSessionEvent, loaded))
+      if (details.running.length > 0) countAgain(session, WATCH_FIRST_MS)
     } catch (error) {
       if (store.getState().id === session && waiting === held)
         store.setState({ load: 'failed', problem: fromRpcError(error) })
@@ -150,14 +158,23 @@ export function createSessionStore(rpc: Rpc): SessionStore {
     }
   }
 
-  /** Counts and processes at `now` have no event of their own: one small question after a burst of writes. */
-  function countAgain(session: string): void {
-    if (recount) return
-    recount = setTimeout(async () => {
+  /** Counts and processes at `now` have no event of their own: one small question after a burst of events. */
+  function countAgain(session: string, delayMs = COUNT_AGAIN_MS, watchMs = WATCH_FIRST_MS): void {
+    const at = Date.now() + delayMs
+    if (recount && recount.at <= at) return
+    clearTimeout(recount?.timer)
+    const timer = setTimeout(async () => {
       recount = undefined
       const details = await rpc.sessions.get({ session }).catch(() => null)
-      if (details && store.getState().id === session) store.setState({ details })
-    }, COUNT_AGAIN_MS)
+      const before = store.getState()
+      if (!details || before.id !== session) return
+      const same = sameCounts(before.details?.uncommitted ?? null, details.uncommitted)
+      const running = details.running.length > 0
+      store.setState({ details, files: same && !running ? before.files : before.files + 1 })
+      const next = same ? Math.min(watchMs * 2, WATCH_LEAST_MS) : WATCH_FIRST_MS
+      if (running) countAgain(session, next, next)
+    }, delayMs)
+    recount = { at, timer }
   }
 
   return {

@@ -19,6 +19,7 @@ import { bareRewindTarget } from '../../src-main/contract/timeline.ts'
 import { IconButton } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { useHost, useSelection, useSession } from '../host/context.ts'
+import { isLive } from '../sessions/sessions-store.ts'
 import { lanesOf } from './lanes.ts'
 import { FoldRowView, NowRow, optionId, PointRowView, type RowProps, type Tint } from './row.tsx'
 import { heightOf, idsOf, rangeOf, rowsOf } from './rows.ts'
@@ -40,7 +41,8 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
     [points, head, opened, fold, moment, other],
   )
   const lanes = useMemo(() => lanesOf(rows), [rows])
-  const target = useMemo(() => bareRewindTarget(points, head)?.id, [points, head])
+  const live = details === null || isLive(details)
+  const target = useMemo(() => (live ? bareRewindTarget(points, head)?.id : undefined), [live, points, head])
   const range = useMemo(() => rangeOf(rows, moment, other ?? moment), [rows, moment, other])
   const active = useMemo(() => rows.findIndex((row) => idsOf(row).includes(other ?? moment)), [rows, moment, other])
 
