@@ -1,6 +1,6 @@
 /** Life of a headless host: starts, keeps its log short, ends when it is told to or has nothing left to do. */
 import { fstatSync, ftruncateSync } from 'node:fs'
-import { HostRunningError, InvalidOptionError } from '../contract/index.ts'
+import { HostRunningError, InvalidOptionError, RewindError } from '../contract/index.ts'
 import { OWNED_BY_ANOTHER } from './client/exit-codes.ts'
 import { dataFolder, rendererFolder, startHost, version } from './index.ts'
 
@@ -19,16 +19,20 @@ export async function runHeadless(): Promise<never> {
     })
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => void host.close())
     setInterval(keepLogShort, 60_000).unref()
-    console.log(`${new Date().toISOString()} host ${version} of ${host.home}, process ${process.pid}`)
-    console.log(`${new Date().toISOString()} ended: ${await host.closed}`)
+    log(`host ${version} of ${host.home}, process ${process.pid}`)
+    const why = await host.closed
+    log(`ended: ${why}`)
     process.exit(0)
   } catch (error) {
     // Another client's host was quicker: the one who started this process finds that one.
     if (error instanceof HostRunningError) process.exit(OWNED_BY_ANOTHER)
-    console.error(new Date().toISOString(), error)
+    log(error instanceof RewindError ? [error.message, error.nextStep].filter(Boolean).join(' ') : error)
     process.exit(1)
   }
 }
+
+/** stdout is the log; a fault of ours comes with its stack. */
+const log = (what: unknown): void => console.log(new Date().toISOString(), what)
 
 /** @throws InvalidOptionError for what is not a number of minutes above 0 */
 export function idleMinutes(given: string | undefined): number {

@@ -121,14 +121,14 @@ function tell(cli: Cli, result: RollbackResult): void {
       : [
           `back at ${nameOf(point)} (${Math.round(ms)} ms)`,
           ...(pointsLeft.length > 0
-            ? [`  ${count(pointsLeft.length, 'later point')} left the line${branchText(branch)}`]
+            ? [
+                `  ${count(pointsLeft.length, 'later point')} left the line${branch === null ? '' : `, kept as branch ${branch}`}`,
+              ]
             : []),
-          ...(pointsLeft.length === 0 && branch !== null ? [`  what was left is kept${branchText(branch)}`] : []),
+          ...(pointsLeft.length === 0 && branch !== null ? [`  what was left is kept as branch ${branch}`] : []),
           ...stopped.map(({ pid, command }) => `  stopped ${visible(command)} (${pid})`),
           ...repairs.map(({ note }) => `  conversation: ${visible(note)}`),
           '  `rewind undo` takes this back',
         ]
   cli.out.result(data, text.join('\n'))
 }
-
-const branchText = (branch: string | null): string => (branch === null ? '' : `, kept as branch ${branch}`)
