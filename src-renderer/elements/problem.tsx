@@ -62,7 +62,7 @@ export function Loading({ what }: { what: string }) {
   return (
     <div
       role="status"
-      className="flex h-full items-center justify-center gap-2 text-ink-3 opacity-0 [animation:rise_150ms_200ms_forwards_reverse] motion-reduce:opacity-100"
+      className="flex h-full items-center justify-center gap-2 text-ink-3 animate-appear opacity-0 motion-reduce:opacity-100"
     >
       <Spinner />
       {what}

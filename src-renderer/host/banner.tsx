@@ -11,7 +11,7 @@ export function Banner() {
   if (state !== 'lost') return null
   return (
     <div role="status" className="pointer-events-none fixed inset-x-0 top-2 z-20 flex justify-center">
-      <p className="flex h-8 animate-rise items-center gap-2 rounded-full border border-line bg-raised px-4 shadow-float">
+      <p className="flex h-8 animate-appear items-center gap-2 rounded-full border border-line bg-raised px-4 opacity-0 shadow-float motion-reduce:opacity-100">
         <Unplug size={14} aria-hidden="true" className="text-warn" />
         The host is away. Sandboxes keep running; this window reconnects by itself.
       </p>

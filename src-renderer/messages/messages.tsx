@@ -10,7 +10,7 @@ import { useStickToEnd } from '../elements/stick.ts'
 import { visible } from '../elements/visible.ts'
 import { useAsked } from '../host/asked.ts'
 import { useHost, useSession } from '../host/context.ts'
-import { pointOf } from '../timeline/moments.ts'
+import { newestOf, pointOf } from '../timeline/moments.ts'
 import { NOW } from '../timeline/selection-store.ts'
 import { cutBy, cutMessages } from './cut.ts'
 import { MessageView } from './message-view.tsx'
@@ -27,8 +27,7 @@ export function Messages() {
   const revision = useSession((state) => state.messages)
   const [raw, setRaw] = useState(false)
 
-  // Of two moments the newer one's history is shown: it holds the older one's, as far as no rewind lies between.
-  const at = other !== null && timeline ? newer(timeline, moment, other) : moment
+  const at = timeline ? newestOf(timeline, { moment, other }) : moment
   const asked = useAsked(session && `${session} ${at}`, at === NOW ? revision : 0, (signal) =>
     rpc.messages.get({ session: session ?? '', at }, { signal }),
   )
@@ -84,11 +83,6 @@ export function Messages() {
 
 /** The cue of an earlier rewind is the machine's word: an undo cuts it, and nobody misses it. */
 const withoutCue = ({ messages, cue }: Conversation): Message[] => messages.filter((_, index) => index !== cue)
-
-const newer = (timeline: Timeline, a: string, b: string): string => {
-  if (a === NOW || b === NOW) return NOW
-  return (pointOf(timeline, a)?.seq ?? 0) >= (pointOf(timeline, b)?.seq ?? 0) ? a : b
-}
 
 /** Repairs that the rewind which left this tip made: those between its moment and the next tip's. */
 export function repairsOf(ledger: readonly LedgerEntry[], timeline: Timeline, tipId: string): LedgerEntry[] {

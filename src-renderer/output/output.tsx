@@ -13,7 +13,9 @@ import { Spinner } from '../elements/spinner.tsx'
 import { useStickToEnd } from '../elements/stick.ts'
 import { Name } from '../elements/text.tsx'
 import { visible, visibleName } from '../elements/visible.ts'
-import { useHost, useSession } from '../host/context.ts'
+import { useHost, useSelection, useSession } from '../host/context.ts'
+import { endOf, newestOf } from '../timeline/moments.ts'
+import { NOW } from '../timeline/selection-store.ts'
 import { runsOf } from './ansi.ts'
 import { followOutput, type StreamText } from './output-reader.ts'
 
@@ -22,15 +24,22 @@ const LISTED = 500
 
 export function Output() {
   const commands = useSession((state) => state.commands)
-  const [picked, setPicked] = useState<string | null>(null)
+  const until = useMomentEnd()
+  const [choice, setChoice] = useState<{ id: string; until: Date | null } | null>(null)
+  // Another moment in view is another question: what was chosen before does not answer it.
+  const picked = choice && choice.until === until ? choice.id : null
+  const setPicked = (id: string) => setChoice({ id, until })
   const newestFirst = useMemo(() => commands.slice(-LISTED).reverse(), [commands])
-  const command = newestFirst.find(({ id }) => id === picked) ?? newestFirst[0]
+  const command =
+    newestFirst.find(({ id }) => id === picked) ??
+    newestFirst.find(({ startedAt }) => !isLater(startedAt, until)) ??
+    newestFirst[0]
   if (!command)
     return <Nothing title="No command has run yet">What runs in the sandbox is shown here as it runs.</Nothing>
   return (
     <Group orientation="vertical" className="h-full">
       <Panel id="commands" defaultSize={168} minSize={56} groupResizeBehavior="preserve-pixel-size">
-        <CommandList commands={newestFirst} shown={command.id} pick={setPicked} />
+        <CommandList commands={newestFirst} shown={command.id} until={until} pick={setPicked} />
       </Panel>
       <Separator className="h-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
       <Panel id="output" minSize={96}>
@@ -40,13 +49,26 @@ export function Output() {
   )
 }
 
+/**
+ * When the moment in view gave way to the next point; null for now. What a point was taken before (its tool call, its
+ * verifier) ran until then; commands that began later had not run yet.
+ */
+function useMomentEnd(): Date | null {
+  const timeline = useSession((state) => state.timeline)
+  const moment = useSelection((state) => (timeline ? newestOf(timeline, state) : NOW))
+  return timeline ? endOf(timeline, moment) : null
+}
+
+const isLater = (startedAt: Date, until: Date | null): boolean => until !== null && startedAt > until
+
 interface CommandListProps {
   commands: CommandRecord[]
   shown: string
+  until: Date | null
   pick(id: string): void
 }
 
-function CommandList({ commands, shown: chosen, pick }: CommandListProps) {
+function CommandList({ commands, shown: chosen, until, pick }: CommandListProps) {
   const active = commands.findIndex(({ id }) => id === chosen)
   const onKeyDown = (event: KeyboardEvent) => {
     const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: commands.length - 1 }[event.key]
@@ -73,9 +95,9 @@ function CommandList({ commands, shown: chosen, pick }: CommandListProps) {
           id={`command-${command.id}`}
           role="option"
           aria-selected={command.id === chosen}
-          aria-label={`${visibleName(shown(command.command))}, ${statusWord(command)}`}
+          aria-label={`${visibleName(shown(command.command))}, ${statusWord(command)}${isLater(command.startedAt, until) ? ', later' : ''}`}
           onClick={() => pick(command.id)}
-          className={`flex h-7 items-center gap-2 px-4 ${command.id === chosen ? 'bg-accent-soft' : 'hover:bg-hover'}`}
+          className={`flex h-7 items-center gap-2 px-4 ${command.id === chosen ? 'bg-accent-soft' : 'hover:bg-hover'} ${isLater(command.startedAt, until) ? 'text-ink-3' : ''}`}
         >
           <StatusIcon command={command} />
           <Name mono className="flex-1">

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { point } from '../fixtures/points.ts'
-import { comparisonOf } from './moments.ts'
+import { comparisonOf, endOf, newestOf } from './moments.ts'
 import { createSelectionStore, extended, NOW } from './selection-store.ts'
 
 const timeline = {
@@ -30,6 +30,18 @@ describe('what is compared', () => {
     expect(comparisonOf(timeline, { ...single, moment: 'two', other: 'base' })).toEqual({ from: 'base', to: 'two' })
     expect(comparisonOf(timeline, { ...single, moment: NOW, other: 'one' })).toEqual({ from: 'one', to: NOW })
   })
+})
+
+test('a point lasts until the next one is taken, the last one until now', () => {
+  expect(endOf(timeline, 'one')).toEqual(timeline.points[2]?.at)
+  expect(endOf(timeline, 'two')).toBeNull()
+  expect(endOf(timeline, NOW)).toBeNull()
+})
+
+test('of two moments the newer one tells the history', () => {
+  expect(newestOf(timeline, { moment: 'two', other: 'base' })).toBe('two')
+  expect(newestOf(timeline, { moment: 'one', other: NOW })).toBe(NOW)
+  expect(newestOf(timeline, { moment: 'one', other: null })).toBe('one')
 })
 
 describe('the selection', () => {

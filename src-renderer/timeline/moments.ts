@@ -16,6 +16,10 @@ export function ordered(timeline: Timeline, a: string, b: string): [string, stri
   return seqOf(timeline, a) <= seqOf(timeline, b) ? [a, b] : [b, a]
 }
 
+/** The moment itself; of two the newer, whose history holds the older one's as far as no rewind lies between. */
+export const newestOf = (timeline: Timeline, { moment, other }: Pick<Selection, 'moment' | 'other'>): string =>
+  other === null ? moment : ordered(timeline, moment, other)[1]
+
 /**
  * Now: what is not yet in a point. A point: what led to it, or what happened since. Two moments: between them.
  * @returns null where there is nothing to compare with (base has no parent)
@@ -30,6 +34,12 @@ export function comparisonOf(timeline: Timeline, selection: Selection): Comparis
   if (against === 'now') return { from: moment, to: NOW }
   const point = timeline.points.find(({ id }) => id === moment)
   return point?.parent ? { from: point.parent, to: moment } : null
+}
+
+/** When the point after this one was taken; null for now and for the last point. */
+export function endOf(timeline: Timeline, moment: string): Date | null {
+  const at = timeline.points.findIndex(({ id }) => id === moment)
+  return at < 0 ? null : (timeline.points[at + 1]?.at ?? null)
 }
 
 export const pointOf = (timeline: Timeline | null, moment: string): Point | null =>

@@ -111,6 +111,8 @@ describe('the open session over the contract', () => {
     session.write('built.o', 'x')
     await expect.poll(() => store.getState().details?.uncommitted?.added, { timeout: 5000 }).toBe(1)
     expect(store.getState().files).toBeGreaterThan(files)
+    session.write('later.o', 'x')
+    await expect.poll(() => store.getState().details?.uncommitted?.added, { timeout: 5000 }).toBe(2)
     session.endCommand('c')
     store.apply({ ...envelope, type: 'commandEnded', command: session.commands[0] as CommandRecord })
     await expect.poll(() => store.getState().details?.running, { timeout: 5000 }).toEqual([])
