@@ -15,11 +15,9 @@ export const crashPoints = [
 export const shellCrashPoints = [
   'shell:checkpoint-unmounted',
   'shell:checkpoint-mounted',
-  'shell:checkpoint-stated',
-  'shell:rollback-frozen',
+  'shell:checkpoint-copied',
   'shell:rollback-unmounted',
   'shell:rollback-mounted',
-  'shell:rollback-stated',
 ] as const
 
 export type CrashPoint = (typeof crashPoints)[number]

@@ -97,6 +97,17 @@ export function survivalBehaviours(source: ProviderSource): void {
     await world.provider.remove('none')
   })
 
+  test('end:output-can-still-be-collected', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    const running = await box.sandbox.exec({ id: 'cut', command: 'echo said; sleep 300' })
+    await eventually('it spoke', async () => (await running.size('stdout')) > 0)
+    await box.sandbox.end()
+    expect(await running.ended).toMatchObject({ status: 'cancelled' })
+    await running.collect({ stdout: join(world.folder, 'out'), stderr: join(world.folder, 'err') })
+    expect(readFileSync(join(world.folder, 'out'), 'utf8')).toBe('said\n')
+  })
+
   test('destroy:leaves-nothing', async () => {
     const world = await World.make(source)
     const box = await world.sandbox()

@@ -10,7 +10,6 @@ import { EngineUnavailableError, InvalidOptionError, InvalidPathError, type Proc
 import type { CommandSpec, RunningCommand } from '../sandbox.ts'
 import type { ControlGroups } from './cgroup.ts'
 import { LocalCommand } from './command.ts'
-import type { Gate } from './gate.ts'
 import { Launcher, type LauncherNews } from './launcher.ts'
 import { asDiskFull, type Namespace } from './namespace.ts'
 import {
@@ -45,7 +44,8 @@ const LOOK_MS = 500
 
 export interface CommandsOptions {
   namespace: Namespace
-  gate: Gate
+  /** Runs something that uses the sandbox's view, which stands while it runs. */
+  inView: <T>(use: () => Promise<T>) => Promise<T>
   groups: ControlGroups | null
   stored: StoredSpec
   home: string
@@ -199,24 +199,28 @@ export class Commands {
   }
 
   #entry(folder: string, meta: CommandMeta, folders: RunFolders, adopted: boolean): Entry {
-    const { gate } = this.#options
     const entry: Entry = {
       folder,
       group: null,
       adopted,
       folders,
       command: new LocalCommand(meta, {
-        size: (stream) => gate.shared(() => entry.folders.size(folder, stream)),
-        read: (stream, offset, limit) => gate.shared(() => entry.folders.read(folder, stream, offset, limit)),
+        size: (stream) => this.#use(entry, () => entry.folders.size(folder, stream)),
+        read: (stream, offset, limit) => this.#use(entry, () => entry.folders.read(folder, stream, offset, limit)),
         kill: () => this.#kill(entry),
         remove: () =>
-          gate.shared(async () => {
+          this.#use(entry, async () => {
             entry.folders.remove(folder)
             this.#entries.delete(meta.id)
           }),
       }),
     }
     return entry
+  }
+
+  /** What was taken out of the view can be read without it, also when the sandbox has ended. */
+  #use<T>(entry: Entry, use: () => Promise<T>): Promise<T> {
+    return entry.folders === this.#kept ? use() : this.#options.inView(use)
   }
 
   #environment({ id, env }: CommandSpec): Record<string, string> {
@@ -248,7 +252,7 @@ export class Commands {
     // The launcher leaves the group of a command right after its start.
     await this.#parked
     if (groups !== null && entry.group !== null && (await groups.kill(entry.group))) return
-    const supervisor = await this.#options.gate.shared(() => entry.folders.supervisor(entry.folder))
+    const supervisor = await this.#options.inView(() => entry.folders.supervisor(entry.folder))
     const find = (): HostProcess[] => {
       const all = this.processes()
       const roots = all.filter(({ pid }) => supervisor !== null && pidInside(pid) === supervisor)
@@ -303,9 +307,8 @@ export class Commands {
   }
 
   /**
-   * After another machine layer was put under the mounts: what was not collected is taken out of the old layers, and
-   * what the new ones brought along is cleared.
-   * @param layers folders of the old layers, the live one first
+   * Takes what was not collected out of the machine layers that were just unmounted.
+   * @param layers folders of those layers, the live one first
    */
   moveOutputs(layers: readonly string[]): void {
     for (const entry of this.#entries.values()) {
@@ -318,6 +321,10 @@ export class Commands {
       else cpSync(from, to, { recursive: true, verbatimSymlinks: true })
       entry.folders = this.#kept
     }
+  }
+
+  /** Clears run folders that a rolled back machine layer brought along. */
+  clearView(): void {
     for (const name of this.#folders.names()) this.#folders.remove(name)
   }
 
@@ -345,7 +352,7 @@ export class Commands {
       const adopted = running.some((entry) => entry.adopted)
       await sleep(adopted ? ADOPTED_LOOK_MS : LOOK_MS, undefined, { ref: false })
       if (this.#closed) return
-      await this.#options.gate.shared(async () => {
+      await this.#options.inView(async () => {
         for (const entry of running) if (entry.command.running) await this.#lookAt(entry)
       })
     }

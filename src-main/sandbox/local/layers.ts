@@ -55,8 +55,21 @@ export class Layers {
     return join(this.#folder, FOLDER_OF[overlay], String(number))
   }
 
+  /** Folders of a mounted stack, the live layer first. */
+  paths(overlay: Overlay, { upper, lowers }: OverlayState): string[] {
+    return [upper, ...lowers].map((number) => this.path(overlay, number))
+  }
+
   has(overlay: Overlay, number: number): boolean {
     return existsSync(this.path(overlay, number))
+  }
+
+  /** Folders of all layers, those of the workspace without the host's own. */
+  all(live: boolean): string[] {
+    const folders = ['w', 'm'].flatMap((name) =>
+      readdirSync(join(this.#folder, name)).map((layer) => join(name, layer)),
+    )
+    return folders.filter((name) => !(live && name === 'w/0')).map((name) => join(this.#folder, name))
   }
 
   number(): number {

@@ -168,6 +168,13 @@ export class Namespace {
     }
   }
 
+  /** Looked at rather than waited for: that it was killed may not have been told yet. */
+  get shellLives(): boolean {
+    if (this.#shell === null || !this.#shell.alive) return false
+    const found = readProcess(this.#shell.pid)
+    return found !== null && found.state !== 'Z'
+  }
+
   get holderLives(): boolean {
     return this.#holder !== null && isAlive(this.#holder)
   }

@@ -207,8 +207,8 @@ export class Operations {
       })
     }
     if (target.machine) {
-      const old = [before.machine.upper, ...before.machine.lowers]
-      commands.moveOutputs(old.map((number) => layers.path('machine', number)))
+      commands.moveOutputs(layers.paths('machine', before.machine))
+      commands.clearView()
     }
     for (const overlay of OVERLAYS) {
       if (target[overlay] && !left[overlay]) void layers.discard(overlay, before[overlay].upper)
@@ -280,7 +280,11 @@ export class Operations {
       throw asDiskFull(error, 'Writing the state of the sandbox')
     }
     for (const end = Date.now() + limitMs; ; await sleep(5)) {
-      const answer = await namespace.shell.run(script)
+      const answer = await namespace.shell.run(script).catch((error: unknown) => {
+        // Whatever it came to, these folders may have been mounted.
+        for (const overlay of OVERLAYS) if (to[overlay]) layers.used(overlay)
+        throw error
+      })
       if (answer.code === BUSY) {
         if (Date.now() < end) continue
         return false

@@ -50,7 +50,9 @@ export class LocalSandbox implements Sandbox {
   readonly #freezer: Freezer
   readonly #files: Files
   readonly #reader: LayerReader
-  #namespace: Namespace
+  readonly #namespace: Namespace
+  /** Frozen layers are measured once. */
+  readonly #frozenBytes = new Map<string, number>()
   #open = false
   #syncTimer: NodeJS.Timeout | undefined
 
@@ -70,7 +72,7 @@ export class LocalSandbox implements Sandbox {
     this.#layers = new Layers(folder, state.next)
     this.#commands = new Commands({
       namespace: this.#namespace,
-      gate: this.#gate,
+      inView: (use) => this.#inView(use),
       groups: this.#groups,
       stored,
       home: plan.home,
@@ -160,7 +162,7 @@ export class LocalSandbox implements Sandbox {
     const { cwd = workspace } = spec
     if (cwd.includes('\0')) throw new InvalidPathError('A working folder cannot hold a NUL byte.')
     const dir = cwd.startsWith('/') ? cwd : `${workspace}/${cwd}`
-    return this.#gate.shared(() => this.#withShell(() => this.#commands.start(spec, dir)))
+    return this.#inView(() => this.#commands.start(spec, dir))
   }
 
   async commands(): Promise<RunningCommand[]> {
@@ -170,14 +172,14 @@ export class LocalSandbox implements Sandbox {
   async writeFile(path: string, content: Uint8Array): Promise<string> {
     this.#mustBeOpen()
     const relative = resolveInside(this.facts.workspace, path)
-    await this.#gate.shared(() => this.#withShell(() => this.#files.write(relative, content)))
+    await this.#inView(() => this.#files.write(relative, content))
     return `${this.facts.workspace}/${relative}`
   }
 
   async readFile(path: string, state: ReadState = 'now'): Promise<Uint8Array> {
     const relative = resolveInside(this.facts.workspace, path)
     if (state === 'now' && this.#open) {
-      return this.#gate.shared(() => this.#withShell(() => this.#files.read(relative)))
+      return this.#inView(() => this.#files.read(relative))
     }
     return this.#reader.read(relative, this.#stack(state), { workspaceInside: this.facts.workspace })
   }
@@ -190,8 +192,27 @@ export class LocalSandbox implements Sandbox {
     return this.#alone(() => this.#operations.rollback(operation, to))
   }
 
-  usage(): Promise<number> {
-    return layerBytes(this.#folder)
+  async usage(): Promise<number> {
+    const { workspace, machine } = this.#operations.state
+    const live = [this.#layers.path('workspace', workspace.upper), this.#layers.path('machine', machine.upper)]
+    let sum = 0
+    for (const path of [...this.#layers.all(this.facts.base === 'live'), join(this.#folder, 'kept')]) {
+      const bytes = this.#frozenBytes.get(path) ?? (await this.#bytesOf(path))
+      if (!live.includes(path) && !path.endsWith('/kept')) this.#frozenBytes.set(path, bytes)
+      sum += bytes
+    }
+    return sum
+  }
+
+  /** The agent may have closed a folder to us, who are the same user; the control shell passes any mode. */
+  async #bytesOf(path: string): Promise<number> {
+    try {
+      return await layerBytes(path)
+    } catch (error) {
+      if (!(error instanceof EngineUnavailableError) || !this.#open) throw error
+      const inside = `/run/s/${path.slice(this.#folder.length + 1)}`
+      return Number.parseInt(await this.#namespace.must(call('du', '-sk', inside), 'Measuring a layer'), 10) * 1024
+    }
   }
 
   changes(from: ReadState, to: ReadState): Promise<Change[]> {
@@ -223,8 +244,9 @@ export class LocalSandbox implements Sandbox {
       this.#open = false
       const { holder } = this.#operations.state
       if (holder !== null && isAlive(holder)) await endHolder(holder)
-      this.#commands.close('cancelled')
       await this.#namespace.close()
+      this.#commands.moveOutputs(this.#layers.paths('machine', this.#operations.state.machine))
+      this.#commands.close('cancelled')
       ControlGroups.remove(groupName(this.#folder))
       this.#write({ ...this.#operations.state, holder: null, ended: true })
     })
@@ -262,7 +284,7 @@ export class LocalSandbox implements Sandbox {
     this.#mustBeOpen()
     return this.#gate.exclusive(async () => {
       try {
-        if (!this.#namespace.holderLives || !this.#namespace.shell.alive) await this.#reopen()
+        if (!this.#namespace.holderLives || !this.#namespace.shellLives) await this.#reopen()
         return await act()
       } finally {
         setImmediate(() => {
@@ -273,10 +295,22 @@ export class LocalSandbox implements Sandbox {
     })
   }
 
-  /** A control shell that was killed is replaced before it is needed. */
-  async #withShell<T>(use: () => Promise<T>): Promise<T> {
-    if (!this.#namespace.shell.alive || !this.#namespace.holderLives) await this.#reopenOnce()
-    return use()
+  /**
+   * Uses the view beside others. It is reached through the control shell: one that was killed is replaced first, and
+   * where that happens in the middle the use is tried once more.
+   */
+  #inView<T>(use: () => Promise<T>): Promise<T> {
+    return this.#gate.shared(async () => {
+      for (let attempt = 0; ; attempt++) {
+        this.#mustBeOpen()
+        if (!this.#namespace.shellLives || !this.#namespace.holderLives) await this.#reopenOnce()
+        try {
+          return await use()
+        } catch (error) {
+          if (attempt > 0 || this.#namespace.shellLives) throw error
+        }
+      }
+    })
   }
 
   #reopening: Promise<void> | null = null
@@ -292,7 +326,7 @@ export class LocalSandbox implements Sandbox {
   async #reopen(): Promise<void> {
     const { holder } = this.#operations.state
     if (holder !== null && isAlive(holder)) {
-      if (!this.#namespace.shell.alive) {
+      if (!this.#namespace.shellLives) {
         await this.#namespace.enter(holder)
         await this.#repair()
         await this.#commands.openLauncher()
