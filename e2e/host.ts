@@ -4,11 +4,12 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectHost, type Rpc } from '../src-main/serve/client/index.ts'
+import { endProcessesIn } from './left-behind.ts'
 
 export const root = resolve(import.meta.dirname, '..')
 
@@ -91,8 +92,7 @@ export class DataFolder {
 
   /** Removes the folder. @throws when processes still live in a sandbox of it: they are ended, and named */
   remove(): void {
-    const left = processesIn(this.base)
-    for (const { pid } of left) process.kill(pid, 'SIGKILL')
+    const left = endProcessesIn(this.base)
     rmSync(this.base, { recursive: true, force: true, maxRetries: 5 })
     if (left.length > 0)
       throw new Error(`left behind: ${left.map(({ pid, command }) => `${pid} ${command}`).join(', ')}`)
@@ -139,20 +139,4 @@ export class TestHost extends DataFolder {
     child.kill(signal)
     await gone
   }
-}
-
-/** Processes that see a mount from below a folder: what a sandbox leaves when it is not ended. */
-function processesIn(folder: string): { pid: number; command: string }[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.flatMap((pid) => {
-    try {
-      const { pid: own } = process
-      if (Number(pid) === own || !readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(folder)) return []
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-      return [{ pid: Number(pid), command }]
-    } catch {
-      // It ended while we looked.
-      return []
-    }
-  })
 }

@@ -9,6 +9,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, relative, resolve } from 'node:path'
+import { endProcessesIn } from './left-behind.ts'
 import { type Part, type ReportLine, requiredParts } from './parts.ts'
 import { type Outcome, summarise } from './summary.ts'
 
@@ -43,6 +44,8 @@ chmodSync(base, 0o755)
 try {
   const outcomes: Outcome[] = []
   for (const run of planRuns()) outcomes.push(await vitest(run))
+  for (const { pid, command } of endProcessesIn(base))
+    console.log(`left behind by a test, and ended: ${pid} ${command}`)
   const { lines, ok } = summarise(outcomes, filters.length > 0 ? [] : required)
   for (const line of lines) console.log(line)
   process.exitCode = ok ? 0 : 1
@@ -149,17 +152,27 @@ function runToTheEnd([program = '', ...rest]: string[], env: NodeJS.ProcessEnv):
   })
 }
 
-function countsIn(results: string): Pick<Outcome, 'passed' | 'failed' | 'brokenFiles'> {
-  if (!existsSync(results)) return { passed: 0, failed: 0, brokenFiles: 0 }
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
-    numPassedTests: number
+function countsIn(results: string): Omit<Outcome, 'exitCode' | 'report'> {
+  if (!existsSync(results)) return { passed: [], failed: 0, skipped: [], brokenFiles: 0 }
+  const { numFailedTests, testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
     numFailedTests: number
-    testResults: { status: string; assertionResults: { status: string }[] }[]
+    testResults: { status: string; assertionResults: { status: string; fullName: string }[] }[]
   }
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
+  const named = (...statuses: string[]) =>
+    tests.filter(({ status }) => statuses.includes(status)).map(({ fullName }) => fullName)
   const broken = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   )
-  return { passed: numPassedTests, failed: numFailedTests, brokenFiles: broken.length }
+  return {
+    passed: named('passed'),
+    failed: numFailedTests,
+    // A name pattern leaves out what nobody asked for.
+    skipped: options.some((option) => /^(-t|--testNamePattern)/.test(option))
+      ? []
+      : named('skipped', 'pending', 'todo'),
+    brokenFiles: broken.length,
+  }
 }
 
 function linesIn(report: string): ReportLine[] {

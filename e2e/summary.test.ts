@@ -3,8 +3,9 @@ import type { ReportLine } from './parts.ts'
 import { type Outcome, summarise } from './summary.ts'
 
 const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
-  passed: 3,
+  passed: ['a', 'b', 'c'],
   failed: 0,
+  skipped: [],
   brokenFiles: 0,
   exitCode: 0,
   report: [],
@@ -16,7 +17,7 @@ const shut: ReportLine = { suite: 'engine', missing: 'userns', reason: 'no user 
 
 describe('the end of a test run', () => {
   test('adds up the runs', () => {
-    const { lines, ok } = summarise([outcome(), outcome({ passed: 4 })], [])
+    const { lines, ok } = summarise([outcome(), outcome({ passed: ['a', 'b', 'c', 'd'] })], [])
     expect(lines).toEqual(['not run: nothing, all suites ran', '7 passed, 0 failed'])
     expect(ok).toBe(true)
   })
@@ -46,6 +47,12 @@ describe('the end of a test run', () => {
     expect(lines[0]).toBe('not run: browser (no Chromium; install chromium; 1 suite)')
   })
 
+  test('tests that skip themselves are named, unless another run ran them', () => {
+    const first = outcome({ skipped: ['only for users', 'needs a rare tool', 'window needs browser (no Chromium; x)'] })
+    const { lines } = summarise([first, outcome({ passed: ['only for users'] })], [])
+    expect(lines[0]).toBe("not run, by a condition of their own: 'needs a rare tool'")
+  })
+
   test('a promised part that nothing needed is red', () => {
     const { lines, ok } = summarise([outcome()], ['local'])
     expect(lines).toContain('REWIND_REQUIRE promises local, but no suite that needs it ran')
@@ -57,7 +64,7 @@ describe('the end of a test run', () => {
     ['a failed test', { failed: 2, exitCode: 1 }, 2],
     ['a file that could not be collected', { brokenFiles: 1, exitCode: 1 }, 1],
     ['an unhandled error', { exitCode: 1 }, 1],
-    ['a killed runner', { passed: 0, exitCode: 137 }, 1],
+    ['a killed runner', { passed: [], exitCode: 137 }, 1],
   ])('%s is red', (_what, fields, failed) => {
     const { lines, ok } = summarise([outcome(fields)], [])
     expect(lines.at(-1)).toMatch(new RegExp(`, ${failed} failed$`))

@@ -3,8 +3,11 @@ import type { Part, ReportLine } from './parts.ts'
 
 /** What came out of one vitest run. */
 export interface Outcome {
-  passed: number
+  /** Full names of the tests. */
+  passed: string[]
   failed: number
+  /** Tests that did not run: of suites whose needs were not met, or by a condition of their own. */
+  skipped: string[]
   /** Test files that could not even be collected. */
   brokenFiles: number
   exitCode: number
@@ -34,16 +37,26 @@ export function summarise(outcomes: readonly Outcome[], required: readonly Part[
   })
   const broken = required.filter((part) => !ran.some((line) => line.ran.includes(part)))
 
-  const passed = sum(outcomes, (outcome) => outcome.passed)
+  const selfSkipped = ownConditions(outcomes)
+
+  const passed = sum(outcomes, (outcome) => outcome.passed.length)
   const failed = sum(outcomes, failures) + broken.length
   return {
     lines: [
       ...broken.map((part) => `REWIND_REQUIRE promises ${part}, but no suite that needs it ran`),
+      ...(selfSkipped.length === 0 ? [] : [`not run, by a condition of their own: ${selfSkipped.join(', ')}`]),
       notRun.length === 0 ? 'not run: nothing, all suites ran' : `not run: ${notRun.join(', ')}`,
       `${passed} passed, ${failed} failed`,
     ],
     ok: failed === 0,
   }
+}
+
+/** Single tests that no run ran, without those that stand for a suite whose needs were not met. */
+function ownConditions(outcomes: readonly Outcome[]): string[] {
+  const passed = new Set(outcomes.flatMap((outcome) => outcome.passed))
+  const skipped = new Set(outcomes.flatMap((outcome) => outcome.skipped))
+  return [...skipped].filter((name) => !passed.has(name) && !/ needs \w+ \(/.test(name)).map((name) => `'${name}'`)
 }
 
 /** A run that ended badly without a failed test (an unhandled error, a killed worker) is a failure too. */
