@@ -4,6 +4,6 @@
  */
 export { layerBytes } from './layer-bytes.ts'
 export type { LayerFolder } from './layer-dir.ts'
-export { readableBytes, resolveInside } from './names.ts'
+export { resolveInside } from './names.ts'
 export { type OpenBeneathOptions, openBeneath } from './open-beneath.ts'
-export { createLayerReader, type LayerReader, type LayerReaderOptions } from './reader.ts'
+export { createLayerReader, type LayerReader } from './reader.ts'
