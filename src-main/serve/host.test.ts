@@ -104,6 +104,8 @@ describe('a host', () => {
     const connected = await connectHost({ home: long, start: false })
     clients.push(connected)
     expect((await connected.rpc.host.info()).home).toBe(long)
+    await host.close()
+    expect(existsSync(join(socket, '..'))).toBe(false)
   })
 })
 

@@ -3,7 +3,6 @@
  * order in which each part may rely on the ones before (lock, store, sessions, doors) and taken down in reverse, so
  * that the lock is the last thing to go and no second host ever sees a half-closed store.
  */
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Check, HostBusyError, type HostInfo } from '../contract/index.ts'
 import type { SessionManager } from '../session/index.ts'
@@ -18,7 +17,7 @@ import { closeServer, listenOnLoopback, listenOnSocket } from './listen.ts'
 import { acquireLock } from './lock.ts'
 import { createRouter, type Router } from './router.ts'
 import { RpcSockets } from './rpc-socket.ts'
-import { socketPath } from './socket-path.ts'
+import { removeSocket, socketPath } from './socket-path.ts'
 
 export interface HostOptions {
   /** The data folder. */
@@ -116,7 +115,7 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
   const local = await listenOnSocket(home, socket, sockets)
   building.defer(async () => {
     await closeServer(local)
-    if (process.platform !== 'win32') rmSync(socket, { force: true })
+    removeSocket(home, socket)
   })
   const kept = Number(store.settings.get('port')) || null
   const renderer = options.renderer ?? join(home, 'no-window')

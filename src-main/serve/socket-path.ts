@@ -3,7 +3,7 @@
  * folder named after the data folder. Another user who could put a socket there first would be taken for the host,
  * so that folder is used only when it is ours and closed.
  */
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { InvalidPathError } from '../contract/errors.ts'
@@ -38,6 +38,13 @@ export function ensureSocketFolder(home: string, socket: string): void {
   if (process.platform === 'win32' || folder === home) return
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   assertPrivate(folder)
+}
+
+/** Removes a socket, and the folder that was made for it alone. */
+export function removeSocket(home: string, socket: string): void {
+  if (process.platform === 'win32') return
+  rmSync(socket, { force: true })
+  if (dirname(socket) !== home) rmSync(dirname(socket), { recursive: true, force: true })
 }
 
 /** @throws InvalidPathError when the folder is not a folder of ours that is closed to others */
