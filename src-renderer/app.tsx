@@ -25,7 +25,6 @@ export function App() {
   if (refusal) return <SignedOut refusal={refusal} />
   return (
     <div className="flex h-full flex-col select-none">
-      <Banner />
       <Group orientation="horizontal" className="min-h-0 flex-1" {...layout}>
         <Panel id="sessions" defaultSize={232} minSize={176} maxSize={400} groupResizeBehavior="preserve-pixel-size">
           <Boundary name="Sessions">
@@ -41,7 +40,10 @@ export function App() {
       </Group>
       <StatusBar />
       <RewindSheet />
-      <Toast />
+      <div className="pointer-events-none fixed inset-x-0 bottom-10 z-20 flex flex-col items-center gap-2 px-4">
+        <Banner />
+        <Toast />
+      </div>
       {keys ? <KeySheet close={() => setKeys(false)} /> : null}
     </div>
   )

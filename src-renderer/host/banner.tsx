@@ -5,16 +5,17 @@ import { Words } from '../elements/words.tsx'
 import { useConnection } from './context.ts'
 import type { Refusal } from './link.ts'
 
-/** Lies over the top edge, so that a short break moves nothing. */
+/** Floats with the notices, so that a short break moves nothing and covers no control. */
 export function Banner() {
-  const state = useConnection((connection) => connection.state)
-  if (state !== 'lost') return null
+  const lost = useConnection((connection) => connection.state === 'lost')
   return (
-    <div role="status" className="pointer-events-none fixed inset-x-0 top-2 z-20 flex justify-center">
-      <p className="flex h-8 animate-appear items-center gap-2 rounded-full border border-line bg-raised px-4 opacity-0 shadow-float motion-reduce:opacity-100">
-        <Unplug size={14} aria-hidden="true" className="text-warn" />
-        The host is away. Sandboxes keep running; this window reconnects by itself.
-      </p>
+    <div role="status">
+      {lost ? (
+        <p className="flex h-9 animate-appear items-center gap-2 rounded-lg border border-line bg-raised px-4 opacity-0 shadow-float motion-reduce:opacity-100">
+          <Unplug size={14} aria-hidden="true" className="text-warn" />
+          The host is away. Sandboxes keep running; this window reconnects by itself.
+        </p>
+      ) : null}
     </div>
   )
 }

@@ -67,7 +67,10 @@ function Tab({ value, count, children }: { value: PaneTab; count?: number; child
       className="relative flex items-center gap-1.5 px-2 text-ink-2 hover:text-ink data-[state=active]:font-medium data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-2 data-[state=active]:after:-bottom-px data-[state=active]:after:h-0.5 data-[state=active]:after:bg-accent"
     >
       {children}
-      {count ? <span className="text-small font-normal text-ink-3">{count}</span> : null}
+      {count === undefined ? null : (
+        // Takes its place before there is anything to count, so that the tabs beside it stay where they are.
+        <span className="min-w-[2ch] text-left text-small font-normal text-ink-3">{count || ''}</span>
+      )}
     </Tabs.Trigger>
   )
 }

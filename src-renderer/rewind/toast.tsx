@@ -13,11 +13,7 @@ export function Toast() {
   const { rewind } = useHost()
   const toast = useStore(rewind, (state) => state.toast)
   return (
-    <div
-      role="status"
-      aria-live="polite"
-      className="pointer-events-none fixed inset-x-0 bottom-10 z-20 flex justify-center px-4"
-    >
+    <div role="status" aria-live="polite">
       {toast ? <Shown key={toast.key} toast={toast} /> : null}
     </div>
   )
