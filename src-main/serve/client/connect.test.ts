@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -8,7 +9,6 @@ import {
   type SessionEvent,
 } from '../../contract/index.ts'
 import type { Host } from '../host.ts'
-import { isAlive } from '../host-file.ts'
 import { version } from '../package-root.ts'
 import { FakeSessions, removeHome, startFakeHost, tempHome } from '../test-support.ts'
 import { connectHost, type HostClient, isOlder } from './connect.ts'
@@ -31,6 +31,19 @@ afterEach(async () => {
   await host.close()
   removeHome(home)
 })
+
+/** Processes that were started as hosts of a data folder, whether they became it or not. */
+const hostsOf = (folder: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`REWIND_HOME=${folder}`)
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
 
 async function replaceHost(next: FakeSessions = new FakeSessions()): Promise<void> {
   await host.close()
@@ -123,20 +136,22 @@ describe('a client', () => {
 })
 
 describe('with leave to start a host', () => {
-  const started: number[] = []
+  // One that lost the race may come late enough to win a second one: all that were started are looked for.
   afterEach(async () => {
-    for (const pid of started.splice(0)) {
-      process.kill(pid, 'SIGTERM')
-      await expect.poll(() => isAlive(pid)).toBe(false)
-    }
+    await expect
+      .poll(() => {
+        const left = hostsOf(home)
+        for (const pid of left) process.kill(pid, 'SIGTERM')
+        return left
+      })
+      .toEqual([])
   })
 
-  /** Connects and gives the pid of the host that answers, which is ended after the test. */
+  /** Connects and tells of the host that answers. */
   async function hostOf(options: { version?: string } = {}): Promise<{ pid: number; version: string }> {
     const eager = await connectHost({ home, start: true, ...options })
     const info = await eager.rpc.host.info()
     eager.close()
-    if (info.pid !== process.pid && !started.includes(info.pid)) started.push(info.pid)
     return info
   }
 
