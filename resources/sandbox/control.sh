@@ -115,7 +115,9 @@ hold() {
     </dev/null >/run/s/holder.log 2>&1 3>&- 9>&- &
 }
 
-# launch HOLDER: starts the launcher inside, without any capability; it talks to Node on descriptor 3.
+# launch HOLDER: starts the launcher inside, without any capability, and says its pid there. It talks to Node on
+# descriptor 3. It is an orphan of the holder, as all its commands are: a parent outside of the namespace (nsenter) stops
+# when its child is stopped, and the namespace cannot end before that parent has looked at its dead child.
 launch() {
   case $MODE in
   root)
@@ -128,6 +130,6 @@ launch() {
     ;;
   esac
   "$NSENTER" "$@" --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$SETSID" "$ENV" -i \
-    "PATH=$PATH" "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher "$ENV" "$SETSID" <&3 >&3 2>/dev/null 3>&- 9>&- &
-  echo $!
+    "PATH=$PATH" "$SH" $SH_WORD -c '"$@" <&3 >&3 2>/dev/null 3>&- & echo $!' sh \
+    "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher "$ENV" "$SETSID" 9>&-
 }

@@ -16,7 +16,6 @@ import {
   commandWords,
   type HostProcess,
   killUntilNone,
-  nameOf,
   pidInside,
   processesOf,
   readProcess,
@@ -60,6 +59,8 @@ export class Commands {
   readonly #entries = new Map<string, Entry>()
   readonly #starting = new Map<string, (news: LauncherNews | null) => void>()
   #launcher: Launcher | null = null
+  /** Earlier ones too: their supervisors may still have something to tell. */
+  readonly #launchers = new Set<Launcher>()
   /** The group that the launcher sits in: that of the next command. */
   #parked: Promise<string | null> = Promise.resolve(null)
   #turn: Promise<unknown> = Promise.resolve()
@@ -87,8 +88,10 @@ export class Commands {
     const pid = await namespace.launch()
     const launcher = new Launcher(pid, namespace.shell.side, (news) => this.#hear(news))
     this.#launcher = launcher
+    this.#launchers.add(launcher)
     this.#park()
     void launcher.silent.then(() => {
+      this.#launchers.delete(launcher)
       if (this.#launcher === launcher) this.#launcher = null
       for (const resolve of this.#starting.values()) resolve(null)
     })
@@ -270,16 +273,19 @@ export class Commands {
     return processesOf(namespace.holder).filter(({ pid }) => pid !== this.#launcher?.pid)
   }
 
-  /** Those of them that are an agent's, not our launchers and supervisors. */
+  /** Those of them that are an agent's and alive: not our launchers and supervisors, nor what is ending right now. */
   agentProcesses(): HostProcess[] {
-    return this.processes().filter(({ pid }) => !commandWords(pid).includes('rewind-launcher'))
+    return this.processes().filter(({ pid }) => {
+      const words = commandWords(pid)
+      return words.length > 0 && !words.includes('rewind-launcher')
+    })
   }
 
   describeProcesses(): ProcessInfo[] {
     return this.agentProcesses().flatMap(({ pid }) => {
       const inside = pidInside(pid)
-      // One that ends right now has no words and soon no number.
-      return inside === null ? [] : [{ pid: inside, command: commandWords(pid).join(' ') || nameOf(pid) }]
+      const command = commandWords(pid).join(' ')
+      return inside === null || command === '' ? [] : [{ pid: inside, command }]
     })
   }
 
@@ -332,6 +338,7 @@ export class Commands {
   close(end: 'cancelled' | null): void {
     this.#closed = true
     this.#launcher = null
+    for (const launcher of this.#launchers) launcher.close()
     for (const { command } of this.#entries.values()) {
       if (end !== null) command.settle({ status: end, code: null, signal: 'SIGKILL' })
     }
@@ -340,9 +347,11 @@ export class Commands {
   #look(): void {
     if (this.#looking) return
     this.#looking = true
-    void this.#lookOn().finally(() => {
+    const done = (): void => {
       this.#looking = false
-    })
+    }
+    // The sandbox may end under it; what commands are told then is told by whoever ends it.
+    void this.#lookOn().then(done, done)
   }
 
   async #lookOn(): Promise<void> {

@@ -30,6 +30,11 @@ export class Launcher {
     this.silent = new Promise((resolve) => side.once('close', () => resolve()))
   }
 
+  /** A launcher ends when nobody can ask it any more; commands that it started go on. */
+  close(): void {
+    this.#side.destroy()
+  }
+
   request(folder: string): void {
     this.#side.write(`${folder}\n`)
   }

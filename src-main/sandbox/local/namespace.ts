@@ -21,7 +21,7 @@ import { groupFor, passwdFor } from './accounts.ts'
 import { holderFiles } from './holder-root.ts'
 import { type Mount, mountOf, readMounts, readOnlyOptions } from './mountinfo.ts'
 import { overlayOptions } from './overlay.ts'
-import { identifyHolder, isAlive, readProcess } from './processes.ts'
+import { identifyHolder, isAlive, pidInside, processesOf, readProcess } from './processes.ts'
 import type { Programs } from './programs.ts'
 import {
   deviceFiles,
@@ -156,16 +156,12 @@ export class Namespace {
 
   /** @returns the launcher's pid as the host numbers it */
   async launch(): Promise<number> {
-    const outer = Number(await this.must(call('launch', String(this.holder.pid)), 'Starting the launcher'))
-    for (const end = Date.now() + HOLDER_LIMIT_MS; ; await sleep(1)) {
-      const child = childOf(outer)
-      if (child !== null) return child
-      if (readProcess(outer) === null || Date.now() > end) {
-        throw new EngineUnavailableError('Commands cannot be started in the sandbox: its launcher ended at once.', {
-          nextStep: 'Destroy the sandbox and start a new one.',
-        })
-      }
-    }
+    const inside = Number(await this.must(call('launch', String(this.holder.pid)), 'Starting the launcher'))
+    const found = processesOf(this.holder).find(({ pid }) => pidInside(pid) === inside)
+    if (found !== undefined) return found.pid
+    throw new EngineUnavailableError('Commands cannot be started in the sandbox: its launcher ended at once.', {
+      nextStep: 'Destroy the sandbox and start a new one.',
+    })
   }
 
   /** Looked at rather than waited for: that it was killed may not have been told yet. */
@@ -300,16 +296,6 @@ export class Namespace {
           : 'Run `rewind doctor`.',
       },
     )
-  }
-}
-
-/** The first child of a process; the launcher is that of the nsenter which started it. */
-function childOf(pid: number): number | null {
-  try {
-    const first = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0])
-    return first > 0 ? first : null
-  } catch {
-    return null
   }
 }
 

@@ -59,21 +59,13 @@ export function processesOf(holder: Holder): HostProcess[] {
   return found
 }
 
-/** Words of its command line; the first is empty where it has none any more. */
+/** Words of its command line; none where it is ending and its memory is gone already. */
 export function commandWords(pid: number): string[] {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0$/, '').split('\0')
+    const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    return text === '' ? [] : text.replace(/\0$/, '').split('\0')
   } catch {
-    return ['']
-  }
-}
-
-/** The name that the kernel knows it by: of a process that has no command line. */
-export function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-  } catch {
-    return ''
+    return []
   }
 }
 

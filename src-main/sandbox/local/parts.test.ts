@@ -1,0 +1,105 @@
+/** The engine's parts that can be tried without a sandbox. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { EngineUnavailableError, InvalidOptionError } from '../../contract/index.ts'
+import { quote } from '../channel/index.ts'
+import { Gate } from './gate.ts'
+import { parse } from './launcher.ts'
+import { escapeOctal, mountOf, parseMounts, readOnlyOptions } from './mountinfo.ts'
+import { overlayOptions, overlayWords, standsAt } from './overlay.ts'
+import { type RootPlan, remounts, skeletonPath } from './root-plan.ts'
+import { folderName } from './run-folder.ts'
+
+const MOUNTS = parseMounts(
+  [
+    '27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard',
+    '31 27 0:28 / /mnt/a\\040b rw,nosuid,noexec,noatime - tmpfs t rw',
+    '32 27 0:29 / /snap/x ro,nodev,nosuid,relatime - squashfs s ro',
+    '33 27 0:30 / /run/m/w rw,nosuid - overlay rewind rw,lowerdir=3:2:0,upperdir=4,workdir=../k/4,fsync=volatile',
+    '34 27 0:31 / /tmp rw - tmpfs t rw',
+    '',
+  ].join('\n'),
+)
+
+test('mountinfo: points, flags and options as the kernel writes them', () => {
+  expect(mountOf(MOUNTS, '/mnt/a b/c')?.point).toBe('/mnt/a b')
+  expect(mountOf(MOUNTS, '/mnt/a bc')?.point).toBe('/')
+  expect(readOnlyOptions(mountOf(MOUNTS, '/mnt/a b'))).toBe('ro,nosuid,nodev,noexec,noatime')
+  expect(escapeOctal('a b\t\n\\#')).toBe('a\\040b\\011\\012\\134\\043')
+})
+
+test('overlay: stands only with exactly these layers, and writable', () => {
+  expect(standsAt(MOUNTS, '/run/m/w', { upper: 4, lowers: [3, 2, 0] })).toBe(true)
+  expect(standsAt(MOUNTS, '/run/m/w', { upper: 4, lowers: [3, 2] })).toBe(false)
+  expect(standsAt(MOUNTS, '/run/m/w', { upper: 5, lowers: [3, 2, 0] })).toBe(false)
+  expect(standsAt(MOUNTS, '/mnt/a b', { upper: 4, lowers: [3, 2, 0] })).toBe(false)
+  const readOnly = MOUNTS.map((mount) => ({
+    ...mount,
+    options: mount.options.map((one) => (one === 'rw' ? 'ro' : one)),
+  }))
+  expect(standsAt(readOnly, '/run/m/w', { upper: 4, lowers: [3, 2, 0] })).toBe(false)
+})
+
+test('overlay: a stack that the kernel would cut off is refused', () => {
+  const lowers = (count: number): number[] => Array.from({ length: count }, (_, at) => count - 1 - at)
+  expect(overlayWords({ upper: 500, work: 501, lowers: lowers(490) }, 'root')).toMatch(/^500 501 489:488:/)
+  expect(() => overlayWords({ upper: 500, work: 501, lowers: lowers(491) }, 'root')).toThrow(EngineUnavailableError)
+  const long = lowers(400).map((number) => number + 1_000_000_000)
+  expect(overlayOptions('user').length + long.join(':').length).toBeGreaterThan(4_000)
+  expect(() => overlayWords({ upper: 1, work: 1, lowers: long }, 'user')).toThrow(EngineUnavailableError)
+})
+
+test('root plan: what is covered or read-only already costs no remount', () => {
+  const plan: RootPlan = {
+    home: '/home/agent',
+    places: [{ folder: 'tmp', inside: '/tmp', mode: 0o1777 }],
+    masks: ['/home'],
+    shown: [],
+  }
+  expect(remounts(plan, MOUNTS).map(({ point }) => point)).toEqual(['/', '/mnt/a b'])
+  expect(skeletonPath(plan, '/home/me/project')).toBe('/run/k/mask-0/me/project')
+  expect(skeletonPath(plan, '/homes/me')).toBeNull()
+  expect(skeletonPath(plan, '/run/user/1/x')).toBe('/run/k/run/user/1/x')
+})
+
+test('quote: any text is one word; NUL is none', () => {
+  expect(quote("it's $x")).toBe("'it'\\''s $x'")
+  expect(() => quote('a\0')).toThrow(InvalidOptionError)
+})
+
+test('launcher: a line that it cannot have written is no news', () => {
+  expect(parse('ended a 137 signal')).toEqual({ kind: 'ended', folder: 'a', code: 137, signalled: true })
+  expect(parse('ended a 3 ')).toEqual({ kind: 'ended', folder: 'a', code: 3, signalled: false })
+  expect(parse('started a')).toEqual({ kind: 'started', folder: 'a' })
+  for (const line of ['', 'ended', 'ended a', 'ended a x', 'ended a 99999', 'stopped a']) expect(parse(line)).toBeNull()
+})
+
+test('run folder: any id has a safe name, and two ids never share one', () => {
+  expect(folderName('abc-1.2_3')).toBe('abc-1.2_3')
+  const odd = ['../x', '', '.', 'a/b', 'a b', 'x'.repeat(300), 'ü']
+  for (const id of odd) expect(folderName(id)).toMatch(/^[0-9a-f]{64}$/)
+  expect(new Set(odd.map(folderName)).size).toBe(odd.length)
+})
+
+test('gate: shared uses run together, an exclusive one alone and in its turn', async () => {
+  const gate = new Gate()
+  const seen: string[] = []
+  let inside = 0
+  const use = (name: string, alone: boolean) => async (): Promise<void> => {
+    inside++
+    if (alone) expect(inside).toBe(1)
+    await sleep(10)
+    inside--
+    seen.push(name)
+  }
+  const failing = gate.exclusive(() => Promise.reject(new Error('no')))
+  const all = [
+    gate.shared(use('a', false)),
+    gate.shared(use('b', false)),
+    gate.exclusive(use('c', true)),
+    gate.shared(use('d', false)),
+  ]
+  await expect(failing).rejects.toThrow('no')
+  await Promise.all(all)
+  expect(seen).toEqual(['a', 'b', 'c', 'd'])
+})
