@@ -21,9 +21,9 @@ import { ControlGroups } from './cgroup.ts'
 import { isBeneath } from './mountinfo.ts'
 import { asDiskFull, type Scripts } from './namespace.ts'
 import { isAlive } from './processes.ts'
-import { removeFolder } from './remove.ts'
+import { endHolder, groupName, removeFolder } from './remove.ts'
 import { canReach, placePath, planRoot, type RootPlan, realFolder } from './root-plan.ts'
-import { endHolder, groupName, LocalSandbox } from './sandbox.ts'
+import { LocalSandbox } from './sandbox.ts'
 import { bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
 
 export interface LocalProviderOptions {

@@ -1,7 +1,6 @@
 /** One sandbox of the local engine: the interface over its namespaces, layers, commands and files. */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
 import { EngineUnavailableError, FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
 import { call } from '../channel/index.ts'
@@ -25,15 +24,14 @@ import { Gate } from './gate.ts'
 import { Layers } from './layers.ts'
 import { asDiskFull, Namespace, type NamespaceOptions } from './namespace.ts'
 import { Operations } from './operations.ts'
-import { overlayWords, standsAt } from './overlay.ts'
-import { isAlive, processesOf, signal } from './processes.ts'
-import { removeFolder } from './remove.ts'
-import { placePath, ROOT } from './root-plan.ts'
-import { bootId, type Holder, type SandboxState, StateFile, type StoredSpec } from './state.ts'
+import { isAlive } from './processes.ts'
+import { endHolder, groupName, removeFolder } from './remove.ts'
+import { placePath } from './root-plan.ts'
+import { bootId, type SandboxState, StateFile, type StoredSpec } from './state.ts'
+import { repairView } from './view.ts'
 
 /** Between a checkpoint and the sync of what it froze: several in a row share one. */
 const SYNC_DELAY_MS = 3_000
-const END_LIMIT_MS = 10_000
 
 export class LocalSandbox implements Sandbox {
   readonly id: string
@@ -344,40 +342,13 @@ export class LocalSandbox implements Sandbox {
     await this.#commands.openLauncher()
   }
 
-  /** Makes the view what the state says, whatever an interrupted operation left under the mounts. */
-  async #repair(): Promise<void> {
-    const { workspace, machine } = this.#operations.state
-    const mounts = this.#namespace.mounts()
-    const points = new Set(mounts.map(({ point }) => point))
-    const at = ROOT + this.facts.workspace
-    const places = this.#options.plan.places.map(({ inside }) => ROOT + inside)
-    const rightWorkspace = standsAt(mounts, at, workspace)
-    const rightMachine = standsAt(mounts, '/run/v', machine)
-    const nested = placePath(this.#options.plan, this.facts.workspace) !== null
-    const lines: string[] = []
-    const workspaceDown = !rightWorkspace || (nested && !rightMachine)
-    const overlayThere = mounts.some(({ point, fileSystem }) => point === at && fileSystem === 'overlay')
-    if (workspaceDown && overlayThere) lines.push('workspace_down || return')
-    if (!rightMachine) {
-      const bound = mounts.filter(({ point, fileSystem }) => places.includes(point) && fileSystem === 'overlay')
-      for (const { point } of bound) lines.push(`${call('umount', point)} || return`)
-      if (points.has('/run/v')) lines.push('umount /run/v || return')
-      lines.push(`machine_up ${this.#words(machine)} || return`)
-    } else if (places.some((place) => !mounts.some((one) => one.point === place && one.fileSystem === 'overlay'))) {
-      lines.push('machine_bind || return')
-    }
-    if (workspaceDown) lines.push(`workspace_up ${this.#words(workspace)} || return`)
-    if (lines.length === 0) return
-    await this.#namespace.must(`repair() {\n${lines.join('\n')}\n}\nrepair`, 'Mounting the layers of the sandbox')
-    const now = this.#namespace.mounts()
-    if (standsAt(now, at, workspace) && standsAt(now, '/run/v', machine)) return
-    throw new EngineUnavailableError('The kernel mounted other layers than it was asked to.', {
-      nextStep: 'Free space on the disk that holds the sandboxes, then attach again.',
+  #repair(): Promise<void> {
+    return repairView(this.#operations.state, {
+      namespace: this.#namespace,
+      layers: this.#layers,
+      plan: this.#options.plan,
+      stored: this.#stored,
     })
-  }
-
-  #words({ upper, lowers }: { upper: number; lowers: readonly number[] }): string {
-    return overlayWords({ upper, lowers, work: this.#layers.work() }, this.#stored.mode)
   }
 
   /**
@@ -432,18 +403,4 @@ export class LocalSandbox implements Sandbox {
       nextStep: 'Start a new session; the files of its checkpoints can still be read.',
     })
   }
-}
-
-/** A sandbox's control groups, told from those of other data folders. */
-export const groupName = (folder: string): string => `rewind-${folder.replace(/[^A-Za-z0-9.-]+/g, '-').slice(-100)}`
-
-/** Ends process 1 of a PID namespace, and with it everything there. */
-export async function endHolder(holder: Holder): Promise<void> {
-  signal(holder.pid, 'SIGKILL')
-  for (const end = Date.now() + END_LIMIT_MS; Date.now() < end; await sleep(1)) {
-    if (!isAlive(holder) && processesOf(holder).length === 0) return
-  }
-  throw new EngineUnavailableError('Processes of the sandbox could not be ended.', {
-    nextStep: 'Try again; see which of its processes hangs in the kernel (state D) with ps.',
-  })
 }
