@@ -9,6 +9,8 @@ const LOG_BYTES = 8 * 1024 * 1024
 
 /** Runs until the host ends, then ends the process. */
 export async function runHeadless(): Promise<never> {
+  // A promise that nobody waited for: one session's fault is told, and does not take the others' host away.
+  process.on('unhandledRejection', (error) => log(error))
   try {
     const host = await startHost({
       home: dataFolder(),

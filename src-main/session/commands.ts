@@ -163,15 +163,15 @@ export class Commands {
 
   #follow(command: RunningCommand): void {
     this.#live.set(command.id, command)
-    this.#settled.set(
-      command.id,
-      command.ended
-        .then((end) => this.#settle(command, end))
-        .finally(() => {
-          this.#live.delete(command.id)
-          this.#settled.delete(command.id)
-        }),
-    )
+    const settled = command.ended
+      .then((end) => this.#settle(command, end))
+      .finally(() => {
+        this.#live.delete(command.id)
+        this.#settled.delete(command.id)
+      })
+    // Whoever waits for the command meets the failure (a store that cannot be written); nobody may be waiting.
+    settled.catch(() => {})
+    this.#settled.set(command.id, settled)
   }
 
   async #settle(command: RunningCommand, end: CommandEnd): Promise<CommandRecord> {

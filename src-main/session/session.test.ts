@@ -404,6 +404,7 @@ suiteNeeding(['local'], 'a session', () => {
       mkdirSync(closed)
       chmodSync(closed, 0)
       await refused(closed)
+      chmodSync(closed, 0o700)
     }
     expect(manager.list()).toHaveLength(1)
   })

@@ -81,7 +81,12 @@ export class Session {
     return this.#context.summary()
   }
 
-  async details(): Promise<SessionDetails> {
+  /** Waits for a swap (or the session's end) that is under way, so that it never tells of half of one. */
+  details(): Promise<SessionDetails> {
+    return this.#context.lock.shared(() => this.#details())
+  }
+
+  async #details(): Promise<SessionDetails> {
     const context = this.#context
     const { row, points } = context
     const line = currentLine(points, row.head)
@@ -111,7 +116,11 @@ export class Session {
     return point
   }
 
-  async preview(input: Inputs['timeline']['preview']): Promise<RewindPreview> {
+  preview(input: Inputs['timeline']['preview']): Promise<RewindPreview> {
+    return this.#context.lock.shared(() => this.#preview(input))
+  }
+
+  async #preview(input: Inputs['timeline']['preview']): Promise<RewindPreview> {
     const context = this.#context
     const sandbox = await context.live()
     const { points, row } = context
@@ -219,7 +228,12 @@ export class Session {
       tool: input.tool ?? (asTool ? 'execute' : null),
       stdin: input.stdin === null ? null : Buffer.from(input.stdin, 'base64'),
     })
-    if (asTool && !this.#rolledBackBy.has(record.id)) this.#rolledBackBy.set(record.id, this.#afterTool(record.id))
+    if (asTool && !this.#rolledBackBy.has(record.id)) {
+      const rolledBack = this.#afterTool(record.id)
+      // Whoever waits for the command meets its failure; nobody may be waiting.
+      rolledBack.catch(() => {})
+      this.#rolledBackBy.set(record.id, rolledBack)
+    }
     return record
   }
 
