@@ -103,17 +103,18 @@ export class Namespace {
     const flags = ['-m', '-u', '--propagation', 'private', ...(spec.network ? [] : ['-n'])]
     if (mode === 'user') flags.unshift('-U', '-r')
     await this.#open([programs.paths.unshare, ...flags, ...programs.shell])
+    // The host's mounts come and go; those that were there when the namespace was made stay in it.
+    const host = this.mounts()
     const live = stored.facts.base === 'live'
     const source = live ? spec.workspace : ''
-    const options =
-      readOnlyOptions(mountOf(readMounts('self'), spec.workspace)) + (stored.idmap ? `,${stored.idmap}` : '')
+    const options = readOnlyOptions(mountOf(host, spec.workspace)) + (stored.idmap ? `,${stored.idmap}` : '')
     mkdirSync(join(folder, 'ns'), { recursive: true })
     await this.must(call('ground', source, options), 'Preparing the sandbox')
     await this.must(call('hold_lock', String(LOCK_SECONDS)), 'Taking hold of the sandbox')
     if (!spec.network) await this.#loopback()
     this.#writeTables()
     this.#makeSkeleton()
-    const seen = remounts(this.#options.plan, readMounts('self'))
+    const seen = remounts(this.#options.plan, host)
     const lines = [
       `"$MOUNT" --rbind / ${ROOT} && "$MOUNT" -n --make-private /run || return 1`,
       ...seen.map(({ point, options: flags }) => {
@@ -124,7 +125,7 @@ export class Namespace {
       '"$MOUNT" -a -T /run/s/mounts || return 1',
     ]
     await this.must(`root() {\n${lines.join('\n')}\n}\nroot`, 'Building the root of the sandbox')
-    this.#checkReadOnly()
+    this.#checkReadOnly(seen.map(({ point }) => point))
   }
 
   /** Enters the namespaces that a holder keeps, once an earlier control shell has let go. */
@@ -271,10 +272,9 @@ export class Namespace {
   }
 
   /** Some versions of mount(8) answer that a recursive or read-only bind took when it did not. */
-  #checkReadOnly(): void {
-    const mounts = this.mounts()
-    const shown = new Map(mounts.map((mount) => [mount.point, mount]))
-    for (const { point } of remounts(this.#options.plan, readMounts('self'))) {
+  #checkReadOnly(points: readonly string[]): void {
+    const shown = new Map(this.mounts().map((mount) => [mount.point, mount]))
+    for (const point of points) {
       const mount = shown.get(point === '/' ? ROOT : ROOT + point)
       if (mount === undefined || mount.flags.has('ro')) continue
       if (this.#options.stored.mode === 'user' && !existsSync(point)) continue

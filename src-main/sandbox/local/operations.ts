@@ -165,8 +165,8 @@ export class Operations {
     const { namespace, layers } = this.#options
     const { upper, lowers } = this.state[overlay]
     const number = layers.number()
-    // Frozen: whatever changes after this is newer than this folder.
-    const copiedAt = this.#now()
+    // Frozen: whatever is changed later is not older than this.
+    const copiedAt = await this.#tick()
     const letter = overlay === 'workspace' ? 'w' : 'm'
     const script = `${this.#guard()} && ${call('copy_layer', 'checkpoint', letter, String(upper), String(number))}`
     const answer = await namespace.shell.run(script)
@@ -358,11 +358,19 @@ export class Operations {
     return call('guard', String(this.state.generation))
   }
 
-  /** The time as the layers' file system tells it. */
-  #now(): string {
+  /** A time of the layers' file system that nothing earlier bears: its clock ticks every few milliseconds only. */
+  async #tick(): Promise<string> {
     const path = join(this.#options.folder, 'clock')
-    writeFileSync(path, '')
-    return String(lstatSync(path, { bigint: true }).ctimeNs)
+    const stamp = (): bigint => {
+      writeFileSync(path, '')
+      return lstatSync(path, { bigint: true }).ctimeNs
+    }
+    const before = stamp()
+    for (;;) {
+      await sleep(1)
+      const now = stamp()
+      if (now !== before) return String(now)
+    }
   }
 
   #checkTarget(to: FilesState): void {
