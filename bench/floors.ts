@@ -44,7 +44,7 @@ export async function measureFloors(scratch: string): Promise<Floors> {
   const options = `lowerdir=l,upperdir=u,workdir=w,index=off,xino=off,volatile${root ? '' : ',userxattr'}`
   const mount = `rm -rf w/work; mount -t overlay o -o ${options} m`
   return {
-    fork: figureOf(shellTimes([], '', '/bin/true', 20, 20)),
+    fork: figureOf(shellTimes([], '', '/bin/stat / >/dev/null', 20, 20)),
     remount: figureOf(
       shellTimes(
         root

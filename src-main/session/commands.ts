@@ -210,6 +210,7 @@ export class Commands {
 
   async #tail(record: CommandRecord, stream: 'stdout' | 'stderr'): Promise<string> {
     const size = stream === 'stdout' ? record.stdoutBytes : record.stderrBytes
+    if (size === 0) return ''
     const from = Math.max(0, size - RESULT_LIMIT)
     return new TextDecoder().decode(await this.#stored(record.id, stream, from, RESULT_LIMIT))
   }

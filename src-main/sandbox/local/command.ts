@@ -1,6 +1,6 @@
 /** One command, running or ended, as the interface shows it. */
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, writeFileSync } from 'node:fs'
 import { constants as system } from 'node:os'
 import { finished } from 'node:stream/promises'
 import type { CommandEnd, RunningCommand } from '../sandbox.ts'
@@ -83,10 +83,11 @@ export class LocalCommand implements RunningCommand {
   }
 
   async #copy(stream: Stream, path: string): Promise<void> {
+    let bytes = await this.#access.read(stream, 0, COPY_BYTES)
+    // Most output is short: a stream costs more than the rest of such a command.
+    if (bytes.length < COPY_BYTES) return writeFileSync(path, bytes, { mode: 0o600 })
     const file = createWriteStream(path, { mode: 0o600 })
-    for (let offset = 0; ; ) {
-      const bytes = await this.#access.read(stream, offset, COPY_BYTES)
-      if (bytes.length === 0) break
+    for (let offset = 0; bytes.length > 0; bytes = await this.#access.read(stream, offset, COPY_BYTES)) {
       offset += bytes.length
       if (!file.write(bytes)) await once(file, 'drain')
     }

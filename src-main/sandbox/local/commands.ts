@@ -14,6 +14,7 @@ import { Launcher, type LauncherNews } from './launcher.ts'
 import { asDiskFull, type Namespace } from './namespace.ts'
 import {
   commandWords,
+  countInside,
   type HostProcess,
   killUntilNone,
   pidInside,
@@ -269,8 +270,10 @@ export class Commands {
 
   /** Everything that runs inside for the agent: not the holder and not the launcher. */
   processes(): HostProcess[] {
-    const { namespace } = this.#options
-    return processesOf(namespace.holder).filter(({ pid }) => pid !== this.#launcher?.pid)
+    const { holder } = this.#options.namespace
+    const ours = this.#launcher === null ? 1 : 2
+    if (countInside(holder) === ours) return []
+    return processesOf(holder).filter(({ pid }) => pid !== this.#launcher?.pid)
   }
 
   /** Those of them that are an agent's and alive: not our launchers and supervisors, nor what is ending right now. */

@@ -59,6 +59,18 @@ export function processesOf(holder: Holder): HostProcess[] {
   return found
 }
 
+/**
+ * How many processes the namespace has, the holder and dead ones included: read from the holder's own /proc, so that it
+ * costs the same however much runs on the host. null where that cannot be seen.
+ */
+export function countInside({ pid }: Holder): number | null {
+  try {
+    return readdirSync(`/proc/${pid}/root/proc`).filter((name) => /^\d+$/.test(name)).length
+  } catch {
+    return null
+  }
+}
+
 /** Words of its command line; none where it is ending and its memory is gone already. */
 export function commandWords(pid: number): string[] {
   try {
