@@ -56,18 +56,19 @@ export class Pair {
       if (request.label !== null) checkLabel(request.label, context.points, head)
       if (request.messages) this.sync(request.messages)
       const { store } = context
-      const intent: CheckpointIntent = {
-        id: `${name}-ckpt-${store.points.nextNumber(name)}`,
-        label: request.label,
-        why: request.why,
-        tool: request.tool ?? null,
-        takenBy: request.takenBy,
-        node: store.messages.head(context.id, MAIN).node,
-        running: this.#running(),
-        at: Date.now(),
-      }
-      const operation = randomUUID()
-      store.durably(() => store.journal.begin({ operation, session: context.id, kind: 'checkpoint', intent }))
+      const { operation, intent } = this.#intend(
+        'checkpoint',
+        (): CheckpointIntent => ({
+          id: `${name}-ckpt-${store.points.nextNumber(name)}`,
+          label: request.label,
+          why: request.why,
+          tool: request.tool ?? null,
+          takenBy: request.takenBy,
+          node: store.messages.head(context.id, MAIN).node,
+          running: this.#running(),
+          at: Date.now(),
+        }),
+      )
       crashPoint('checkpoint:intent-written')
       const began = performance.now()
       const outcome = await this.#closingOnFailure(operation, () => sandbox.checkpoint(operation))
@@ -135,21 +136,22 @@ export class Pair {
       const { head, name } = context.row
       const { store } = context
       const target = undo ? this.#undoTarget() : resolvePoint(request.to, context.points, head)
-      const operation = randomUUID()
-      const intent: RollbackIntent = {
-        target: target.id,
-        ref: undo ? nameOf(target) : request.to,
-        only: request.only,
-        by: request.by,
-        undo,
-        tipId: `${name}-ckpt-${store.points.nextNumber(name)}`,
-        mixedId: request.only ? `${name}-ckpt-${store.points.nextNumber(name)}` : '',
-        patchNotes: request.patchNotes,
-        leftNode: store.messages.head(context.id, MAIN).node,
-        running: this.#running(),
-        at: Date.now(),
-      }
-      store.durably(() => store.journal.begin({ operation, session: context.id, kind: 'rollback', intent }))
+      const { operation, intent } = this.#intend(
+        'rollback',
+        (): RollbackIntent => ({
+          target: target.id,
+          ref: undo ? nameOf(target) : request.to,
+          only: request.only,
+          by: request.by,
+          undo,
+          tipId: `${name}-ckpt-${store.points.nextNumber(name)}`,
+          mixedId: request.only ? `${name}-ckpt-${store.points.nextNumber(name)}` : '',
+          patchNotes: request.patchNotes,
+          leftNode: store.messages.head(context.id, MAIN).node,
+          running: this.#running(),
+          at: Date.now(),
+        }),
+      )
       crashPoint('rollback:intent-written')
       const began = performance.now()
       this.rewindNote = `ended by the rewind to ${nameOf(target)}`
@@ -186,6 +188,17 @@ export class Pair {
     if (undo !== null) return this.#context.point(undo)
     throw new RollbackFailedError('There is no rewind to undo.', {
       nextStep: 'Undo goes back to what the last rewind left; nothing was rewound yet.',
+    })
+  }
+
+  /** Names the operation and writes what it is about to do; on the disk when it returns. */
+  #intend<Intent>(kind: 'checkpoint' | 'rollback', intend: () => Intent): { operation: string; intent: Intent } {
+    const { store, id } = this.#context
+    const operation = randomUUID()
+    return store.durably(() => {
+      const intent = intend()
+      store.journal.begin({ operation, session: id, kind, intent })
+      return { operation, intent }
     })
   }
 
