@@ -129,6 +129,13 @@ export type ReadState = FilesState | 'now'
 export interface Sandbox {
   readonly id: string
   readonly facts: SandboxFacts
+  /** True where its processes and mounts are gone for good: only its layers can be read, until `destroy`. */
+  readonly ended: boolean
+  /**
+   * What taking hold of it found to be lost, each as a sentence for a person: processes that died with the machine,
+   * files that are no longer in view. Empty where it was found as it was left.
+   */
+  readonly losses: readonly string[]
   status(): Promise<SandboxStatus>
 
   /** @throws InvalidPathError (cwd), EngineUnavailableError, DiskFullError */

@@ -243,10 +243,14 @@ export function stateBehaviours(source: ProviderSource): void {
     const box = await world.sandbox()
     await box.write('f', 'x')
     const point = await box.point()
+    expect(box.sandbox.ended).toBe(false)
     await box.sandbox.end()
     await box.sandbox.end()
     const opened = await world.provider.open(box.sandbox.id)
-    for (const sandbox of [box.sandbox, opened]) {
+    // A host that died right after it ended a sandbox is followed by one that attaches.
+    const attached = await world.provider.attach(box.sandbox.id)
+    for (const sandbox of [box.sandbox, opened, attached]) {
+      expect({ ended: sandbox.ended, losses: sandbox.losses }).toEqual({ ended: true, losses: [] })
       expect(Buffer.from(await sandbox.readFile('f', point)).toString()).toBe('x')
       expect(await sandbox.changes(sandbox.facts.baseState, point)).toMatchObject([{ path: 'f', status: 'modified' }])
       await expect(sandbox.exec({ id: 'late', command: 'true' })).rejects.toThrow(/ended/)

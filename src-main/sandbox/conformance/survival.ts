@@ -50,6 +50,7 @@ export function survivalBehaviours(source: ProviderSource): void {
     ])
     await kill()
     const box = world.box(await world.provider.attach('outlives'))
+    expect({ ended: box.sandbox.ended, losses: box.sandbox.losses }).toEqual({ ended: false, losses: [] })
     expect(await box.read('written')).toBe('said\n')
     const commands = new Map((await box.sandbox.commands()).map((command) => [command.id, command]))
     expect(await commands.get('done')?.ended).toMatchObject({ status: 'exited', code: 3 })

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createLocalProvider } from './index.ts'
 import { readProcess } from './processes.ts'
 
@@ -43,7 +44,11 @@ const run = async (id: string, command: string): Promise<string> => {
 await run('one', 'echo point >f; echo point >/tmp/f')
 const point = (await sandbox.checkpoint('point')).state
 await run('two', 'echo later >f; echo later >/tmp/f')
-if (operation === 'live') await sandbox.exec({ id: 'holder', command: 'exec sleep 300 >>held' })
+if (operation === 'live') {
+  await sandbox.exec({ id: 'holder', command: 'exec sleep 300 >>held' })
+  // Told as started, it may not have opened its file yet; what comes after the checkpoint would be a change.
+  while ((await sandbox.processes())[0]?.command !== 'sleep 300') await sleep(5)
+}
 const outcome = operation === 'rollback' ? (await sandbox.rollback('op', point)).left : await sandbox.checkpoint('op')
 const after = armedShells()
 process.stdout.write(

@@ -85,6 +85,7 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     process.kill(stateOf(home, 'b').holder?.pid ?? 0, 'SIGKILL')
     const again = new Box(await createLocalProvider({ home }).attach('b'))
     onTestFinished(() => again.sandbox.destroy())
+    expect(again.sandbox.losses).toEqual([expect.stringContaining('processes were ended')])
     expect(await again.say('cat f /tmp/f')).toBe('kept\nkept')
     expect(await again.sandbox.checkpoint('c')).toMatchObject({ changed: true })
     await again.back(again.sandbox.facts.baseState)
@@ -111,8 +112,22 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     process.kill(stateOf(home, 'c').holder?.pid ?? 0, 'SIGKILL')
     execFileSync('sed', ['-i', 's/"bootId":"[^"]*"/"bootId":"another"/', path])
     const again = new Box(await createLocalProvider({ home }).attach('c'))
-    onTestFinished(() => again.sandbox.destroy())
     expect((await again.sandbox.status()).head).toEqual(point)
     expect(await again.read('f')).toBe('frozen')
+    // Both are said: what is out of view, and that nobody knows whether the checkpoint was on disk.
+    expect(again.sandbox.losses).toEqual([
+      expect.stringContaining('is no longer in view'),
+      expect.stringContaining('may not have reached the disk'),
+    ])
+    await again.sandbox.detach()
+    process.kill(stateOf(home, 'c').holder?.pid ?? 0, 'SIGKILL')
+    execFileSync('sed', [
+      '-i',
+      's/"bootId":"[^"]*"/"bootId":"third"/; s/"syncedThrough":[0-9]*/"syncedThrough":99/',
+      path,
+    ])
+    const third = await createLocalProvider({ home }).attach('c')
+    onTestFinished(() => third.destroy())
+    expect(third.losses).toHaveLength(1)
   })
 })

@@ -51,6 +51,7 @@ export class LocalSandbox implements Sandbox {
   readonly #namespace: Namespace
   /** Frozen layers are measured once. */
   readonly #frozenBytes = new Map<string, number>()
+  readonly #losses: string[] = []
   #open = false
   #syncTimer: NodeJS.Timeout | undefined
 
@@ -125,6 +126,7 @@ export class LocalSandbox implements Sandbox {
     const { holder } = state
     if (holder === null || state.bootId !== bootId() || !isAlive(holder)) {
       // What an earlier host left half way, and what was killed with its holder.
+      this.#losses.push(...lossesOf(state))
       this.#write(this.#afterLoss(this.#operations.state))
       await this.start()
       await this.#commands.adopt()
@@ -139,18 +141,19 @@ export class LocalSandbox implements Sandbox {
     this.#operations.prepare()
   }
 
+  get ended(): boolean {
+    return this.#operations.state.ended
+  }
+
+  get losses(): readonly string[] {
+    return this.#losses
+  }
+
   async status(): Promise<SandboxStatus> {
     const { workspace, machine, operations } = this.#operations.state
     return {
       head: { workspace: workspace.head, machine: machine.head },
-      operations: new Map(
-        operations.map((operation) => [
-          operation.id,
-          operation.kind === 'checkpoint'
-            ? { kind: operation.kind, outcome: operation.outcome }
-            : { kind: operation.kind, outcome: operation.outcome },
-        ]),
-      ),
+      operations: new Map(operations.map(({ id, ...result }) => [id, result])),
     }
   }
 
@@ -387,12 +390,16 @@ export class LocalSandbox implements Sandbox {
     const through = Math.max(...head, ...this.#operations.state.machine.head)
     if (this.#operations.state.syncedThrough >= through) return
     this.#syncTimer = setTimeout(() => {
-      void this.#namespace.shell.run('sync -f /run/s/w').then(
-        ({ code }) => {
-          if (code === 0 && this.#open) this.#write({ ...this.#operations.state, syncedThrough: through })
-        },
-        () => {},
-      )
+      void this.#namespace.shell
+        .run('sync -f /run/s/w')
+        .then(({ code }) => {
+          // Between operations: one of them may have its own next state written beside the old one.
+          return this.#gate.exclusive(async () => {
+            if (code === 0 && this.#open) this.#write({ ...this.#operations.state, syncedThrough: through })
+          })
+        })
+        // The next checkpoint tries again; until then an attach after a reboot says that it may not be whole.
+        .catch(() => {})
     }, SYNC_DELAY_MS)
     this.#syncTimer.unref()
   }
@@ -403,4 +410,18 @@ export class LocalSandbox implements Sandbox {
       nextStep: 'Start a new session; the files of its checkpoints can still be read.',
     })
   }
+}
+
+/** What is lost where the holder of a sandbox is gone, as a person is told. */
+function lossesOf({ bootId: boot, workspace, machine, syncedThrough }: SandboxState): string[] {
+  if (boot === bootId()) return ['Its processes were ended from outside; its files are as they were.']
+  const losses = [
+    'The machine was started anew: its processes ended, and what was written after its last checkpoint is no longer in view.',
+  ]
+  if (Math.max(...workspace.head, ...machine.head) > syncedThrough) {
+    losses.push(
+      'Its last checkpoint may not have reached the disk whole: look through its files, or go back to an older one.',
+    )
+  }
+  return losses
 }
