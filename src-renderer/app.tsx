@@ -1,6 +1,7 @@
 /** The whole window: sessions at the left, the open one beside them, status below, sheets and toast above. */
 import { useEffect, useState } from 'react'
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
+import { isLive } from '../src-main/contract/timeline.ts'
 import { Boundary } from './elements/boundary.tsx'
 import { Loading, Problem } from './elements/problem.tsx'
 import { Banner, SignedOut } from './host/banner.tsx'
@@ -13,7 +14,6 @@ import { type Action, onAction, useKeys } from './session/keys.ts'
 import { SessionView } from './session/session-view.tsx'
 import { StatusBar } from './session/status-bar.tsx'
 import { SessionList } from './sessions/session-list.tsx'
-import { isLive } from './sessions/sessions-store.ts'
 import { Start } from './start/start.tsx'
 
 export function App() {

@@ -2,14 +2,13 @@
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { InvalidOptionError } from '../contract/errors.ts'
-import type { SessionStatus, SessionSummary } from '../contract/index.ts'
+import type { SessionSummary } from '../contract/index.ts'
+import { isLive } from '../contract/timeline.ts'
 import { connectHost, type HostClient, type Rpc, version } from '../serve/client/index.ts'
 import { dataFolder } from '../serve/home.ts'
 import type { Output } from './output.ts'
 
 export const DEFAULT_SESSION = 'rewind_sandbox'
-
-const gone: ReadonlySet<SessionStatus> = new Set(['ended', 'destroyed'])
 
 export class Cli {
   readonly out: Output
@@ -68,7 +67,7 @@ export class Cli {
 export function candidates(sessions: readonly SessionSummary[], folder: string): SessionSummary[] {
   const around = sessions.filter(
     ({ status, workspace }) =>
-      !gone.has(status) && (folder === workspace || folder.startsWith(workspace === sep ? sep : workspace + sep)),
+      isLive({ status }) && (folder === workspace || folder.startsWith(workspace === sep ? sep : workspace + sep)),
   )
   const innermost = Math.max(...around.map(({ workspace }) => workspace.length))
   return around.filter(({ workspace }) => workspace.length === innermost)

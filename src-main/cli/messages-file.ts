@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { FileNotFoundError, InvalidMessagesError } from '../contract/errors.ts'
 import type { Message } from '../contract/index.ts'
-import { visible } from './output.ts'
+import { visibleName } from '../contract/text.ts'
 import { readStdin } from './prompt.ts'
 
 /**
@@ -31,6 +31,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new FileNotFoundError(`${visible(file)} cannot be read: ${(error as Error).message}`, { cause: error })
+    throw new FileNotFoundError(`${visibleName(file)} cannot be read: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CommandError, InternalError } from '../contract/index.ts'
-import { ago, bytes, Output, snakeCase, table, visible } from './output.ts'
+import { ago, bytes, Output, snakeCase, table } from './output.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -46,6 +46,12 @@ describe('for people', () => {
     expect(texts).toEqual({ stdout: '', stderr: 'rewind: it failed\n  look there\n' })
   })
 
+  test('nothing in it steers the terminal or hides', () => {
+    const { out, texts } = captured({})
+    out.failure(new CommandError('no \u001b[2J\u200b file\nhere', { nextStep: 'look\nthere' }), 1)
+    expect(texts.stderr).toBe('rewind: no \\x1b[2J\\u{200b} file\nhere\n  look\\nthere\n')
+  })
+
   test('a fault of ours comes with its stack', () => {
     const { out, texts } = captured({})
     out.failure(new InternalError('oh', { data: { stack: 'Error: oh\n    at x' } }), 70)
@@ -59,20 +65,6 @@ test('messages and environments keep their own keys', () => {
     messages: [{ toolCalls: 1 }],
     env: { aB: 'c' },
   })
-})
-
-test.each([
-  ['plain ünïcode 日本', 'plain ünïcode 日本'],
-  ['\u001b[2Jgone', '\\x1b[2Jgone'],
-  ['a\nb\tc\r', 'a\\x0ab\\x09c\\x0d'],
-  ['\u009b31m', '\\x9b31m'],
-  ['gpj.\u202eexe', 'gpj.\\u{202e}exe'],
-])('nothing in %j steers the terminal', (text, shown) => {
-  expect(visible(text)).toBe(shown)
-})
-
-test('lines may stay lines', () => {
-  expect(visible('a\n\tb\u001b', { lines: true })).toBe('a\n\tb\\x1b')
 })
 
 test('columns are as wide as they must be, without blanks at the end', () => {

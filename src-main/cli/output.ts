@@ -3,6 +3,7 @@
  * stdout whatever happens. Texts that come from a sandbox may hold escape sequences; {@link visible} disarms them.
  */
 import { type RewindError, toWire } from '../contract/errors.ts'
+import { visible, visibleName } from '../contract/text.ts'
 
 export interface OutputOptions {
   json: boolean
@@ -53,10 +54,9 @@ export class Output {
       )
       return
     }
-    process.stderr.write(`rewind: ${visible(error.message, { lines: true })}\n`)
-    if (error.nextStep) process.stderr.write(`  ${visible(error.nextStep)}\n`)
-    if (exitCode === 70 && error.data.stack)
-      process.stderr.write(`${visible(String(error.data.stack), { lines: true })}\n`)
+    process.stderr.write(`rewind: ${visible(error.message)}\n`)
+    if (error.nextStep) process.stderr.write(`  ${visibleName(error.nextStep)}\n`)
+    if (exitCode === 70 && error.data.stack) process.stderr.write(`${visible(String(error.data.stack))}\n`)
   }
 }
 
@@ -70,18 +70,6 @@ export function snakeCase(value: unknown): unknown {
       return [name, key === 'messages' || key === 'env' ? inner : snakeCase(inner)]
     }),
   )
-}
-
-/** C0 and C1 controls, line and paragraph separators, and the marks that turn text around. */
-const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
-/** Text in which nothing steers a terminal: controls appear as \xNN or \u{NNNN}. */
-export function visible(text: string, { lines = false }: { lines?: boolean } = {}): string {
-  return text.replace(unsafe, (found) => {
-    if (lines && (found === '\n' || found === '\t')) return found
-    const code = found.charCodeAt(0)
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
-  })
 }
 
 /** Rows in columns as wide as their widest cell; the last one runs on. */

@@ -1,5 +1,5 @@
-/** What follows from a timeline's points and head alone; host, window and CLI ask here, so they always agree. */
-import type { Point } from './model.ts'
+/** What follows from points, head and state alone; host, window and CLI ask here, so they always agree. */
+import type { Point, SessionSummary } from './model.ts'
 
 type Node = Pick<Point, 'id' | 'parent' | 'seq' | 'kind' | 'takenBy'>
 
@@ -56,3 +56,10 @@ export function latestOf<P extends Node>(points: readonly P[], head: string): P 
   const checkpoints = currentLine(points, head).filter((point) => point.kind === 'checkpoint')
   return checkpoints.findLast((point) => point.takenBy === 'auto') ?? checkpoints.at(-1)
 }
+
+/** What a point is called: its label, else its id. */
+export const nameOf = ({ label, id }: Pick<Point, 'label' | 'id'>): string => label ?? id
+
+/** Whether a session can still be worked with; an ended or destroyed one can only be looked at. */
+export const isLive = ({ status }: Pick<SessionSummary, 'status'>): boolean =>
+  status !== 'ended' && status !== 'destroyed'

@@ -2,8 +2,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { UnfoldVertical } from 'lucide-react'
 import { memo, useCallback, useMemo, useRef, useState } from 'react'
+import { visible } from '../../src-main/contract/text.ts'
 import { count } from '../elements/format.ts'
-import { visible } from '../elements/visible.ts'
 import type { Cell, Comparison, MarkRange } from './compare.ts'
 import { type DiffItem, itemsOf } from './view.ts'
 

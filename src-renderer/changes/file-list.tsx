@@ -2,8 +2,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, useCallback, useRef } from 'react'
 import type { Change } from '../../src-main/contract/index.ts'
+import { visibleName } from '../../src-main/contract/text.ts'
 import { leaf } from '../elements/format.ts'
-import { visibleName } from '../elements/visible.ts'
 import { Letter, wordOf } from './letters.tsx'
 
 const ROW_PX = 28

@@ -1,10 +1,10 @@
 /** One file's two sides: a text diff where there is one to draw, and an honest card where not. */
 import { useEffect, useState } from 'react'
 import type { Change, FilePair } from '../../src-main/contract/index.ts'
+import { visibleName } from '../../src-main/contract/text.ts'
 import { Button } from '../elements/button.tsx'
 import { size } from '../elements/format.ts'
 import { Loading, Problem } from '../elements/problem.tsx'
-import { visibleName } from '../elements/visible.ts'
 import { useAsked } from '../host/asked.ts'
 import { useHost } from '../host/context.ts'
 import type { Comparison } from './compare.ts'

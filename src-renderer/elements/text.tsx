@@ -1,7 +1,8 @@
 /** Text of foreign origin: always text, its invisible characters written out, long ones clipped with a way to see all. */
 import { useState } from 'react'
+import { visible, visibleName } from '../../src-main/contract/text.ts'
+import { clip } from './clip.ts'
 import { count } from './format.ts'
-import { clip, visible, visibleName } from './visible.ts'
 
 /** A name on one line; the whole of it is in the title. */
 export function Name({ children, className = '', mono }: { children: string; className?: string; mono?: boolean }) {

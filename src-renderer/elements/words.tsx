@@ -1,5 +1,5 @@
 /** A sentence of the host's: what stands in backticks is something to type, and looks like it. */
-import { visible } from './visible.ts'
+import { visible } from '../../src-main/contract/text.ts'
 
 export function Words({ children }: { children: string }) {
   return visible(children)

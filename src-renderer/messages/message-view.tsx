@@ -2,8 +2,8 @@
 import { CornerDownRight, RotateCcw, Wrench } from 'lucide-react'
 import { memo, useMemo, useState } from 'react'
 import type { Message } from '../../src-main/contract/index.ts'
+import { visible, visibleName } from '../../src-main/contract/text.ts'
 import { Block, Name } from '../elements/text.tsx'
-import { visible, visibleName } from '../elements/visible.ts'
 import { type Field, type Part, readMessage } from './read-message.ts'
 
 interface MessageViewProps {

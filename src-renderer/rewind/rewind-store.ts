@@ -1,6 +1,7 @@
 /** The rewind sheet, the undo, and the toast that follows either. Only these change a session. */
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { Point, RewindError, RollbackResult } from '../../src-main/contract/index.ts'
+import { nameOf } from '../../src-main/contract/timeline.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import type { Rpc } from '../host/link.ts'
 import type { SelectionStore } from '../timeline/selection-store.ts'
@@ -38,8 +39,6 @@ export interface RewindStore extends StoreApi<Rewind> {
   say(toast: Omit<Toast, 'key'>): void
   dismiss(): void
 }
-
-export const nameOf = (point: Point): string => point.label ?? point.id
 
 export function toastFor(result: RollbackResult, kind: 'rewound' | 'undone'): Omit<Toast, 'key'> {
   const name = nameOf(result.point)

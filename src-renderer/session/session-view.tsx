@@ -1,9 +1,9 @@
 /** One session: header, timeline, and the selected moment beside it. */
 import { useEffect } from 'react'
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
+import { visibleName } from '../../src-main/contract/text.ts'
 import { Boundary } from '../elements/boundary.tsx'
 import { Loading, Problem } from '../elements/problem.tsx'
-import { visibleName } from '../elements/visible.ts'
 import { useHost, useSession } from '../host/context.ts'
 import { MomentPane } from '../moment/moment.tsx'
 import { Timeline } from '../timeline/timeline.tsx'

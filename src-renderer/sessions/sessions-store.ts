@@ -1,6 +1,7 @@
 /** The list of sessions and which of them is open in the window. */
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { RewindError, SessionEvent, SessionOptions, SessionSummary } from '../../src-main/contract/index.ts'
+import { isLive } from '../../src-main/contract/timeline.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import type { Rpc } from '../host/link.ts'
 
@@ -21,8 +22,6 @@ export interface SessionsStore extends StoreApi<Sessions> {
   /** Begin a session (or attach to the live one of that name and folder) and open it. Throws a RewindError. */
   create(options: Partial<SessionOptions> & { workspace: string }): Promise<void>
 }
-
-export const isLive = ({ status }: SessionSummary): boolean => status !== 'ended' && status !== 'destroyed'
 
 export function upsertSession(sessions: readonly SessionSummary[], summary: SessionSummary): SessionSummary[] {
   const others = sessions.filter((session) => session.id !== summary.id)

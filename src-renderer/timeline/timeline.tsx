@@ -15,11 +15,10 @@ import {
   useState,
 } from 'react'
 import type { Timeline as TimelineModel } from '../../src-main/contract/index.ts'
-import { bareRewindTarget } from '../../src-main/contract/timeline.ts'
+import { bareRewindTarget, isLive } from '../../src-main/contract/timeline.ts'
 import { IconButton } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { useHost, useSelection, useSession } from '../host/context.ts'
-import { isLive } from '../sessions/sessions-store.ts'
 import { lanesOf } from './lanes.ts'
 import { FoldRowView, NowRow, optionId, PointRowView, type RowProps, type Tint } from './row.tsx'
 import { heightOf, idsOf, rangeOf, rowsOf } from './rows.ts'

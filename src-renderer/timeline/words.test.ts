@@ -37,5 +37,5 @@ test('the verdict decides the shape of the mark', () => {
 })
 
 test('a label cannot turn the reading direction or break the line', () => {
-  expect(titleOf(point('a', 'base', 1, { label: 'x\u202ey\nz' }))).toBe('x⟨U+202E⟩y\\nz')
+  expect(titleOf(point('a', 'base', 1, { label: 'x\u202ey\nz' }))).toBe('x\\u{202e}y\\nz')
 })

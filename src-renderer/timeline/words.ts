@@ -1,7 +1,8 @@
 /** What a row says of itself, to the eye and to a screen reader. */
 import type { Point } from '../../src-main/contract/index.ts'
+import { visibleName } from '../../src-main/contract/text.ts'
+import { nameOf } from '../../src-main/contract/timeline.ts'
 import { count } from '../elements/format.ts'
-import { visibleName } from '../elements/visible.ts'
 import type { Mark } from './graph.tsx'
 import type { FoldRow, PointRow } from './rows.ts'
 
@@ -12,7 +13,7 @@ export const takenBy = (point: Point): string => (point.takenBy === 'agent' ? 'a
 /** The point's name for a person. */
 export function titleOf(point: Point): string {
   if (point.kind === 'tip' && point.label === null) return leftBy(point)
-  return visibleName(point.label ?? point.id)
+  return visibleName(nameOf(point))
 }
 
 /** How a branch was left: `Left by the rewind to stable`, else by whom. */

@@ -1,9 +1,10 @@
 /** `rewind checkpoint` and `rewind checkpoint ls`: points taken, and those that are there. */
 import type { Point, Timeline } from '../../contract/index.ts'
-import { bareRewindTarget, branchesOf, currentLine } from '../../contract/timeline.ts'
+import { visibleName } from '../../contract/text.ts'
+import { bareRewindTarget, branchesOf, currentLine, nameOf } from '../../contract/timeline.ts'
 import type { Define } from '../command.ts'
 import { readMessages } from '../messages-file.ts'
-import { ago, count, table, visible } from '../output.ts'
+import { ago, count, table } from '../output.ts'
 
 export const defineCheckpoint: Define = (program, action) => {
   const checkpoint = program
@@ -22,10 +23,10 @@ export const defineCheckpoint: Define = (program, action) => {
           why: options.why ?? null,
           messages,
         })
-        const name = point.label === null ? '' : ` (${visible(point.label)})`
+        const name = point.label === null ? '' : ` (${visibleName(point.label)})`
         cli.out.result(
-          { checkpoint: point.label ?? point.id, id: point.id, status: 'saved', ms: point.ms },
-          `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${quoted(point.label ?? point.id)}\``,
+          { checkpoint: nameOf(point), id: point.id, status: 'saved', ms: point.ms },
+          `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${quoted(nameOf(point))}\``,
         )
       }),
     )
@@ -95,7 +96,7 @@ const row = (point: Point, isTarget: boolean): string[] => [
   `${isTarget ? '*' : ' '}${point.id}`,
   ago(point.at),
   point.takenBy,
-  visible(point.why ?? point.label ?? point.tool ?? ''),
+  visibleName(point.why ?? point.label ?? point.tool ?? ''),
 ]
 
 const branchText = ({ letter, from, points }: { letter: string; from: string; points: Point[] }): string =>

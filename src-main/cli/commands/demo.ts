@@ -1,10 +1,10 @@
 /** `rewind demo`: the demo's story, told in the terminal while it happens. */
 import { InternalError } from '../../contract/errors.ts'
 import type { Message, Point, SessionEvent, SessionSummary } from '../../contract/index.ts'
+import { visible, visibleName } from '../../contract/text.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
-import { visible } from '../output.ts'
 import { pairOf } from './diff.ts'
 import { ledgerTable } from './ledger.ts'
 import { describeMessage } from './messages.ts'
@@ -41,14 +41,14 @@ class Teller {
     this.#cli = cli
     this.#rpc = rpc
     this.#demo = demo
-    this.#cli.out.line(`Session ${demo.name} in ${visible(demo.workspace)} (${demo.engine}: ${demo.engineDetail})`)
+    this.#cli.out.line(`Session ${demo.name} in ${visibleName(demo.workspace)} (${demo.engine}: ${demo.engineDetail})`)
   }
 
   /** @returns true once the story is over */
   async tell(event: SessionEvent): Promise<boolean> {
     switch (event.type) {
       case 'demoStep':
-        this.#line(`\n${event.step}/${event.of}  ${visible(event.text)}`)
+        this.#line(`\n${event.step}/${event.of}  ${visibleName(event.text)}`)
         return event.step === event.of
       case 'pointAdded':
         if (event.point.kind === 'checkpoint') this.#line(`     ● checkpoint ${describePoint(event.point)}`)
@@ -97,9 +97,7 @@ class Teller {
   }
 
   #verdict({ status, text }: { status: string; text: string }): void {
-    this.#line(
-      `     verifier: ${status.toUpperCase()}  ${visible(text, { lines: true }).replaceAll('\n', '\n       ')}`,
-    )
+    this.#line(`     verifier: ${status.toUpperCase()}  ${visible(text).replaceAll('\n', '\n       ')}`)
   }
 
   /** What a rollback took away, read from the point that keeps it: there it stands still, however late we look. */
@@ -110,7 +108,7 @@ class Teller {
     this.#line('     what was undone:')
     for (const change of changes) {
       const patch = unifiedPatch(change, await pairOf(this.#rpc, { session, from: head, to: left }, change))
-      this.#line(visible(patch, { lines: true }).trimEnd().replaceAll(/^/gm, '       '))
+      this.#line(visible(patch).trimEnd().replaceAll(/^/gm, '       '))
     }
     const before = await this.#rpc.messages.get({ session, at: left })
     const after = await this.#rpc.messages.get({ session })
@@ -127,7 +125,7 @@ class Teller {
 }
 
 const describePoint = ({ id, label, takenBy, why, tool }: Point): string =>
-  [label === null || label === id ? id : `${id} (${visible(label)})`, takenBy, visible(why ?? tool ?? '')]
+  [label === null || label === id ? id : `${id} (${visibleName(label)})`, takenBy, visibleName(why ?? tool ?? '')]
     .filter((part) => part !== '')
     .join(', ')
 

@@ -1,7 +1,8 @@
 /** `rewind destroy`: the sandbox and its layers gone, the record kept. */
 
+import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
-import { count, visible } from '../output.ts'
+import { count } from '../output.ts'
 import { canAsk, confirm } from '../prompt.ts'
 
 export const defineDestroy: Define = (program, action) => {
@@ -16,10 +17,12 @@ export const defineDestroy: Define = (program, action) => {
           const { counts } = await rpc.files.changes({ session, from: 'base', to: 'now' })
           const changed = counts.added + counts.modified + counts.deleted
           if (changed > 0)
-            await confirm(`${count(changed, 'changed file')} of ${visible(session)} will be gone for good. Destroy it?`)
+            await confirm(
+              `${count(changed, 'changed file')} of ${visibleName(session)} will be gone for good. Destroy it?`,
+            )
         }
         const gone = await rpc.sessions.destroy({ session })
-        cli.out.result({ session: gone.name, id: gone.id, status: gone.status }, `Destroyed ${visible(gone.name)}`)
+        cli.out.result({ session: gone.name, id: gone.id, status: gone.status }, `Destroyed ${visibleName(gone.name)}`)
       }),
     )
 }

@@ -1,9 +1,10 @@
 /** `rewind diff`: what differs between two points, or between the newest checkpoint and now. */
 import type { Change, FilePair } from '../../contract/index.ts'
+import { visible, visibleName } from '../../contract/text.ts'
 import { bareRewindTarget } from '../../contract/timeline.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Define } from '../command.ts'
-import { count, visible } from '../output.ts'
+import { count } from '../output.ts'
 
 interface Range {
   session: string
@@ -38,7 +39,7 @@ export const defineDiff: Define = (program, action) => {
             shown.push({ ...change, insertions, deletions, ...detail })
           }
         }
-        const line = (change: Shown) => `${changeLetter(change.status)} ${visible(change.stat ?? pathOf(change))}`
+        const line = (change: Shown) => `${changeLetter(change.status)} ${visibleName(change.stat ?? pathOf(change))}`
         cli.out.result({ ...found, changes: shown }, patch ? asPatch(shown) : shown.map(line).join('\n'))
         if (found.truncated) cli.out.note('There are more changes than this list holds.')
         if (!patch) cli.out.note(summary(found.counts))
@@ -62,7 +63,7 @@ const pathOf = ({ path, kind }: Change): string => (kind === 'folder' ? `${path}
 /** On a terminal a file's own escape sequences are disarmed; into a pipe the patch goes as it is. */
 function asPatch(shown: readonly Shown[]): string {
   const text = shown.map(({ patch }) => patch ?? '').join('')
-  return process.stdout.isTTY ? visible(text, { lines: true }) : text
+  return process.stdout.isTTY ? visible(text) : text
 }
 
 const summary = ({ added, modified, deleted }: { added: number; modified: number; deleted: number }): string =>

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CancelledError, CommandError, CommandTimeoutError, InvalidOptionError } from '../../contract/errors.ts'
 import type { CommandLine, CommandRecord, CommandResult } from '../../contract/index.ts'
+import { visibleName } from '../../contract/text.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, FailureWithData, given } from '../command.ts'
 import { seconds } from '../numbers.ts'
-import { visible } from '../output.ts'
 import { readStdin } from '../prompt.ts'
 
 interface Options {
@@ -73,7 +73,7 @@ export function commandLine(operands: readonly string[], argv: readonly string[]
 function addVariable(given: string, known: Record<string, string>): Record<string, string> {
   const at = given.indexOf('=')
   if (at > 0) return { ...known, [given.slice(0, at)]: given.slice(at + 1) }
-  throw new InvalidOptionError(`--env takes NAME=VALUE, not '${visible(given)}'.`)
+  throw new InvalidOptionError(`--env takes NAME=VALUE, not '${visibleName(given)}'.`)
 }
 
 /** Ctrl-C, a closed terminal or a reader that is gone stop the command in the sandbox; Ctrl-C again leaves at once. */

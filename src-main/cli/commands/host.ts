@@ -1,12 +1,13 @@
 /** `rewind serve`, `rewind open`, `rewind doctor`: the host itself, its window, and what the machine offers. */
 
+import { visibleName } from '../../contract/text.ts'
 import { packageRoot, version } from '../../serve/client/index.ts'
 import { dataFolder } from '../../serve/home.ts'
 import type { Host } from '../../serve/index.ts'
 import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
 import { port } from '../numbers.ts'
-import { table, visible } from '../output.ts'
+import { table } from '../output.ts'
 
 export const defineHost: Define = (program, action) => {
   program
@@ -52,7 +53,7 @@ export const defineHost: Define = (program, action) => {
     .action(
       action(async (cli) => {
         const checks = await (await cli.rpc()).host.doctor()
-        const rows = checks.map(({ name, ok, detail }) => [ok ? 'ok' : '--', name, visible(detail)])
+        const rows = checks.map(({ name, ok, detail }) => [ok ? 'ok' : '--', name, visibleName(detail)])
         const remedies = checks.flatMap(({ name, ok, remedy }) => (ok || remedy === null ? [] : [`${name}: ${remedy}`]))
         cli.out.result(
           { checks, version, node: process.version, package: packageRoot },
@@ -68,8 +69,8 @@ async function keep(cli: Cli, host: Host, headless: boolean): Promise<void> {
   cli.out.result(
     { url, pid, home, version },
     headless
-      ? `Serving ${visible(home)} at ${url} (Ctrl-C ends it; sandboxes go on)`
-      : `Open ${host.browserUrl()} within a minute\nServing ${visible(home)} (Ctrl-C ends it; sandboxes go on; \`rewind open\` gives a new address)`,
+      ? `Serving ${visibleName(home)} at ${url} (Ctrl-C ends it; sandboxes go on)`
+      : `Open ${host.browserUrl()} within a minute\nServing ${visibleName(home)} (Ctrl-C ends it; sandboxes go on; \`rewind open\` gives a new address)`,
   )
   const why = await host.closed
   cli.out.note(why === 'handed-over' ? 'Another host took over.' : 'Ended.')

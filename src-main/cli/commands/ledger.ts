@@ -1,7 +1,8 @@
 /** `rewind ledger` and `rewind ledger verify`: the record that no rollback touches. */
 import type { LedgerEntry } from '../../contract/index.ts'
+import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
-import { count, table, visible } from '../output.ts'
+import { count, table } from '../output.ts'
 
 export const defineLedger: Define = (program, action) => {
   const ledger = program
@@ -48,9 +49,9 @@ export function ledgerTable(entries: readonly LedgerEntry[]): string {
       entry.timestamp.toISOString(),
       entry.eventType,
       entry.status ?? '-',
-      visible(entry.checkpoint ?? '-'),
+      visibleName(entry.checkpoint ?? '-'),
       entry.resolution ?? '-',
-      visible(firstLine(entry.notes ?? '')),
+      visibleName(firstLine(entry.notes ?? '')),
     ]),
   ])
 }

@@ -1,9 +1,10 @@
 /** `rewind messages`: the agent's conversation, now or as a checkpoint holds it. */
 import { InvalidOptionError } from '../../contract/errors.ts'
 import type { Conversation, Message } from '../../contract/index.ts'
+import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
 import { readMessages } from '../messages-file.ts'
-import { count, visible } from '../output.ts'
+import { count } from '../output.ts'
 
 export const defineMessages: Define = (program, action) => {
   program
@@ -32,7 +33,7 @@ export const defineMessages: Define = (program, action) => {
 function asText({ messages, problems, cue }: Conversation): string {
   if (messages.length === 0) return 'No messages.'
   const lines = messages.map((message, at) => `${at === cue ? '* ' : '  '}${describeMessage(message)}`)
-  return [...lines, ...problems.map((problem) => `not valid: ${visible(problem)}`)].join('\n')
+  return [...lines, ...problems.map((problem) => `not valid: ${visibleName(problem)}`)].join('\n')
 }
 
 /** One line for a message, whatever its provider's format: who, what was said, which tools are called. */
@@ -40,7 +41,7 @@ export function describeMessage(message: Message): string {
   const said = textOf(message.content)
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.map(nameOf) : []
   const called = calls.length > 0 ? `[calls ${calls.join(', ')}]` : ''
-  return `${visible(message.role)}: ${visible([said, called].filter((part) => part !== '').join(' '))}`
+  return `${visibleName(message.role)}: ${visibleName([said, called].filter((part) => part !== '').join(' '))}`
 }
 
 const nameOf = (call: unknown): string => {

@@ -2,11 +2,12 @@
 import { Option } from 'commander'
 import { CheckpointNotFoundError, DeclinedError } from '../../contract/errors.ts'
 import type { ChangeStatus, RewindPreview, RollbackResult } from '../../contract/index.ts'
-import { bareRewindTarget } from '../../contract/timeline.ts'
+import { visibleName } from '../../contract/text.ts'
+import { bareRewindTarget, nameOf } from '../../contract/timeline.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
-import { ago, count, visible } from '../output.ts'
+import { ago, count } from '../output.ts'
 import { canAsk, confirm } from '../prompt.ts'
 
 /** Paths that a question lists before it only counts them. */
@@ -72,7 +73,7 @@ async function ask(cli: Cli, preview: RewindPreview): Promise<void> {
     })
   const { changeLetter } = await import('../../diff/index.ts')
   process.stderr.write(`${describe(preview, changeLetter)}\n`)
-  await confirm(`Rewind to ${nameOf(preview.to)}?`)
+  await confirm(`Rewind to ${idAndLabel(preview.to)}?`)
 }
 
 function describe(
@@ -88,20 +89,21 @@ function describe(
     lost.length > 0
       ? `Everything since ${ago(to.at)} will be lost: ${lost.join(', ')}.`
       : `Nothing has changed since ${ago(to.at)}.`,
-    ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change.status)} ${visible(change.path)}`),
+    ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change.status)} ${visibleName(change.path)}`),
     ...(changes.length > LISTED ? [`  and ${changes.length - LISTED} more`] : []),
-    ...processes.map(({ pid, command }) => `  stops ${visible(command)} (${pid})`),
+    ...processes.map(({ pid, command }) => `  stops ${visibleName(command)} (${pid})`),
     ...(pointsLeft.length > 0 ? [`${count(pointsLeft.length, 'later checkpoint')} will leave the line.`] : []),
   ]
   return lines.join('\n')
 }
 
-const nameOf = ({ id, label }: RewindPreview['to']): string => (label === null ? id : `${id} — ${visible(label)}`)
+const idAndLabel = ({ id, label }: RewindPreview['to']): string =>
+  label === null ? id : `${id} — ${visibleName(label)}`
 
 function tell(cli: Cli, result: RollbackResult): void {
   const { point, status, pointsLeft, branch, stopped, repairs, ms } = result
   const data = {
-    checkpoint: point.label ?? point.id,
+    checkpoint: nameOf(point),
     id: point.id,
     status,
     ms,
@@ -117,17 +119,17 @@ function tell(cli: Cli, result: RollbackResult): void {
   }
   const text =
     status === 'skipped_noop'
-      ? [`Nothing to take back: everything is as it was at ${nameOf(point)}.`]
+      ? [`Nothing to take back: everything is as it was at ${idAndLabel(point)}.`]
       : [
-          `back at ${nameOf(point)} (${Math.round(ms)} ms)`,
+          `back at ${idAndLabel(point)} (${Math.round(ms)} ms)`,
           ...(pointsLeft.length > 0
             ? [
                 `  ${count(pointsLeft.length, 'later point')} left the line${branch === null ? '' : `, kept as branch ${branch}`}`,
               ]
             : []),
           ...(pointsLeft.length === 0 && branch !== null ? [`  what was left is kept as branch ${branch}`] : []),
-          ...stopped.map(({ pid, command }) => `  stopped ${visible(command)} (${pid})`),
-          ...repairs.map(({ note }) => `  conversation: ${visible(note)}`),
+          ...stopped.map(({ pid, command }) => `  stopped ${visibleName(command)} (${pid})`),
+          ...repairs.map(({ note }) => `  conversation: ${visibleName(note)}`),
           '  `rewind undo` takes this back',
         ]
   cli.out.result(data, text.join('\n'))

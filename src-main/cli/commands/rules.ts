@@ -2,9 +2,9 @@
 import { Argument } from 'commander'
 import { InvalidOptionError } from '../../contract/errors.ts'
 import type { RollbackEvent, Rules, VerifierSpec } from '../../contract/index.ts'
+import { visible, visibleName } from '../../contract/text.ts'
 import { type Define, given } from '../command.ts'
 import { delay, seconds, whole } from '../numbers.ts'
-import { visible } from '../output.ts'
 
 interface RollbackOptions {
   to?: string
@@ -65,7 +65,7 @@ export const defineRules: Define = (program, action) => {
           session,
           command: operands.length > 0 ? given(operands).join(' ') : null,
         })
-        cli.out.result({ status: 'pass', text }, visible(text, { lines: true }))
+        cli.out.result({ status: 'pass', text }, visible(text))
       }),
     )
 }
@@ -86,10 +86,10 @@ function verifierOf({ verifier, retries, retryDelay, timeout }: RollbackOptions)
 function describe({ autoCheckpoint, autoRollback }: Rules): string {
   const keeps = autoCheckpoint?.keepLast ? `, keeps the last ${autoCheckpoint.keepLast}` : ''
   const verifier = autoRollback?.verifier
-    ? `, verifier: ${visible([autoRollback.verifier.command].flat().join(' '))}`
+    ? `, verifier: ${visibleName([autoRollback.verifier.command].flat().join(' '))}`
     : ''
   return [
     `auto-checkpoint: ${autoCheckpoint ? `before every tool call${keeps}` : 'off'}`,
-    `auto-rollback: ${autoRollback ? `on ${autoRollback.events.join(', ')} to ${visible(autoRollback.to)}${verifier}` : 'off'}`,
+    `auto-rollback: ${autoRollback ? `on ${autoRollback.events.join(', ')} to ${visibleName(autoRollback.to)}${verifier}` : 'off'}`,
   ].join('\n')
 }

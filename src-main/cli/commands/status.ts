@@ -1,7 +1,8 @@
 /** `rewind status` and `rewind sessions`: how things stand. */
 import type { SessionDetails, SessionSummary } from '../../contract/index.ts'
+import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
-import { ago, bytes, count, table, visible } from '../output.ts'
+import { ago, bytes, count, table } from '../output.ts'
 
 export const defineStatus: Define = (program, action) => {
   program
@@ -43,14 +44,14 @@ function asText(details: SessionDetails): string {
   const { uncommitted, rules } = details
   const changed = uncommitted && uncommitted.added + uncommitted.modified + uncommitted.deleted
   const rows: [string, string][] = [
-    ['session', `${visible(details.name)} (${details.id})`],
+    ['session', `${visibleName(details.name)} (${details.id})`],
     ['status', details.status + (details.pendingEscalations > 0 ? ', waits for an answer' : '')],
     ['engine', `${details.engine}: ${details.engineDetail}`],
-    ['workspace', visible(details.workspace)],
+    ['workspace', visibleName(details.workspace)],
     ['mode', details.mode],
     [
       'checkpoints',
-      details.labels.length === 0 ? 'none yet' : details.labels.map((label) => visible(label)).join(', '),
+      details.labels.length === 0 ? 'none yet' : details.labels.map((label) => visibleName(label)).join(', '),
     ],
     [
       'since then',
@@ -62,26 +63,28 @@ function asText(details: SessionDetails): string {
     ['auto-checkpoint', rules.autoCheckpoint ? keeps(rules.autoCheckpoint.keepLast) : 'off'],
     [
       'auto-rollback',
-      rules.autoRollback ? `on ${rules.autoRollback.events.join(', ')} to ${visible(rules.autoRollback.to)}` : 'off',
+      rules.autoRollback
+        ? `on ${rules.autoRollback.events.join(', ')} to ${visibleName(rules.autoRollback.to)}`
+        : 'off',
     ],
   ]
-  return [table(rows), ...details.notes.map((note) => visible(note))].join('\n')
+  return [table(rows), ...details.notes.map((note) => visibleName(note))].join('\n')
 }
 
 const keeps = (keepLast: number | null) => (keepLast === null ? 'on' : `on, keeps the last ${keepLast}`)
-const asProcess = ({ pid, command }: SessionDetails['processes'][number]) => `${visible(command)} (${pid})`
+const asProcess = ({ pid, command }: SessionDetails['processes'][number]) => `${visibleName(command)} (${pid})`
 
 function listed(sessions: readonly SessionSummary[]): string {
   if (sessions.length === 0) return 'No sessions yet. Begin one with `rewind init PATH`, or see `rewind demo`.'
   return table([
     ['SESSION', 'STATUS', 'ENGINE', 'BEGUN', 'CHECKPOINTS', 'WORKSPACE'],
     ...sessions.map((session) => [
-      visible(session.name),
+      visibleName(session.name),
       session.status,
       session.engine,
       ago(session.createdAt),
       String(session.checkpoints),
-      visible(session.workspace),
+      visibleName(session.workspace),
     ]),
   ])
 }
