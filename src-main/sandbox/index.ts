@@ -1,3 +1,4 @@
 /** Sandboxes: what the product needs of an engine, and the engines that there are. */
+export { Gate } from './local/gate.ts'
 export { createLocalProvider, type LocalProviderOptions } from './local/index.ts'
 export type * from './sandbox.ts'

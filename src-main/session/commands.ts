@@ -3,8 +3,8 @@
  * folder, so that it outlives rewinds and the sandbox. Records are the journal: a record that still says `running` while
  * its sandbox knows nothing of it is `lost`.
  */
-import { mkdirSync } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { mkdirSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type CommandLine,
@@ -53,10 +53,14 @@ export class Commands {
       const command = found.get(record.id)
       if (command) this.#follow(command)
       else {
+        // Its output may have been kept before its end could be written down.
+        const files = this.#files(record.id)
         const lost = context.store.commands.update(context.id, record.id, {
           status: 'lost',
           endedAt: new Date(),
           note: 'its end could not be seen',
+          stdoutBytes: sizeOf(files.stdout),
+          stderrBytes: sizeOf(files.stderr),
         })
         context.raise({ type: 'commandEnded', command: lost })
       }
@@ -86,7 +90,7 @@ export class Commands {
       stdoutBytes: 0,
       stderrBytes: 0,
     }
-    return context.lock.shared(async () => {
+    return context.gate.shared(async () => {
       const raced = context.store.commands.get(context.id, request.id)
       if (raced) return raced
       context.store.commands.insert(record)
@@ -132,6 +136,11 @@ export class Commands {
       signal: record.signal,
       durationMs: (record.endedAt ?? new Date()).getTime() - record.startedAt.getTime(),
     }
+  }
+
+  /** Resolves when the output of everything that has ended is kept. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#settled.values())
   }
 
   async stop(id: string): Promise<CommandRecord> {
@@ -183,7 +192,7 @@ export class Commands {
     try {
       mkdirSync(files.folder, { recursive: true, mode: 0o700 })
       await command.collect(files)
-      bytes = { stdoutBytes: (await stat(files.stdout)).size, stderrBytes: (await stat(files.stderr)).size }
+      bytes = { stdoutBytes: sizeOf(files.stdout), stderrBytes: sizeOf(files.stderr) }
     } catch (error) {
       note = `its output could not be kept: ${error instanceof Error ? error.message : String(error)}`
     }
@@ -232,3 +241,5 @@ export class Commands {
     }
   }
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -9,10 +9,9 @@ import {
   SessionHaltedError,
   type SessionSummary,
 } from '../contract/index.ts'
-import type { FilesState, Sandbox } from '../sandbox/index.ts'
+import { type FilesState, Gate, type Sandbox } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import type { EventHub } from './event-hub.ts'
-import { SwapLock } from './lock.ts'
 import { QuietQueue } from './quiet-queue.ts'
 
 /** The conversation that checkpoints hold when nobody names another. */
@@ -24,7 +23,8 @@ export class SessionContext {
   readonly hub: EventHub
   /** The data folder. */
   readonly home: string
-  readonly lock = new SwapLock()
+  /** Reads and starts together, what changes the session alone. */
+  readonly gate = new Gate()
   readonly quiet = new QuietQueue()
   /** What the engine holds on disk, bytes; null until measured. */
   bytes: number | null = null
@@ -33,12 +33,23 @@ export class SessionContext {
   #row: SessionRow | null = null
   #points: Point[] | null = null
 
-  constructor(parts: { id: string; store: Store; hub: EventHub; home: string; sandbox: Promise<Sandbox> | null }) {
+  /** Removes what the engine has of it, whatever state that is in. */
+  readonly removeSandbox: () => Promise<void>
+
+  constructor(parts: {
+    id: string
+    store: Store
+    hub: EventHub
+    home: string
+    sandbox: Promise<Sandbox> | null
+    removeSandbox: () => Promise<void>
+  }) {
     this.id = parts.id
     this.store = parts.store
     this.hub = parts.hub
     this.home = parts.home
     this.#sandbox = parts.sandbox
+    this.removeSandbox = parts.removeSandbox
     // Whoever needs the sandbox meets the failure; nobody needing it is no unhandled rejection.
     parts.sandbox?.catch(() => {})
   }
@@ -165,9 +176,9 @@ export class SessionContext {
     await Promise.allSettled([this.#sandbox])
   }
 
-  replaceSandbox(sandbox: Promise<Sandbox> | null): void {
-    this.#sandbox = sandbox
-    sandbox?.catch(() => {})
+  /** Its layers are gone. */
+  forgetSandbox(): void {
+    this.#sandbox = null
   }
 
   #rereading<T>(work: () => T): T {

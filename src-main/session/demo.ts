@@ -3,7 +3,7 @@
  * project. The agent is scripted, since no model is at hand; everything that it touches is not.
  */
 import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Message, VerificationFailedError } from '../contract/index.ts'
@@ -149,6 +149,14 @@ export class DemoPlayer {
 }
 
 const STEPS = 7
+
+/** The scratch copy goes with its session, and the folder of all copies with the last of them. */
+export function removeDemoWorkspace(workspace: string): void {
+  const own = dirname(workspace)
+  rmSync(own, { recursive: true, force: true })
+  const all = dirname(own)
+  if (existsSync(all) && readdirSync(all).length === 0) rmdirSync(all)
+}
 
 /** A folder of resources/, which lies beside the sources and beside the built bundles alike. */
 function resource(name: string): string {

@@ -50,6 +50,9 @@ export class SessionManager {
   readonly #sessions = new Map<string, Session>()
   readonly #sandboxes = new Map<string, Promise<Sandbox>>()
   readonly #demos: DemoPlayer
+  readonly #turns = new Map<string, Promise<void>>()
+  /** What was left by a host that died while it made a sandbox, and could not be removed. */
+  #strays: Check | null = null
   #beginning = 0
 
   constructor(parts: { home: string; store: Store; provider: SandboxProvider }) {
@@ -66,7 +69,17 @@ export class SessionManager {
     const known = new Set(rows.filter((row) => row.status !== 'destroyed').map((row) => row.id))
     for (const row of rows) this.#adopt(row)
     // A sandbox without a record was being made when its host died; nobody can name it.
-    for (const id of await this.#provider.list()) if (!known.has(id)) await this.#provider.remove(id)
+    try {
+      for (const id of await this.#provider.list()) if (!known.has(id)) await this.#provider.remove(id)
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      this.#strays = {
+        name: 'left behind',
+        ok: false,
+        detail,
+        remedy: 'It is tried again at the next start of the host.',
+      }
+    }
   }
 
   list(): SessionSummary[] {
@@ -80,7 +93,7 @@ export class SessionManager {
   find(ref: string): Session {
     const rows = this.#store.sessions.list()
     const named = rows.filter((row) => row.name === ref)
-    const row = rows.find((one) => one.id === ref) ?? named.find((one) => LIVE.has(one.status)) ?? named.at(-1)
+    const row = rows.find((one) => one.id === ref) ?? named.findLast((one) => LIVE.has(one.status)) ?? named.at(-1)
     if (row) return this.#session(row.id)
     const live = rows.filter((one) => LIVE.has(one.status)).map((one) => one.name)
     throw new SandboxNotFoundError(`There is no session ${JSON.stringify(ref)}.`, {
@@ -95,32 +108,36 @@ export class SessionManager {
    *   (force on a halted session), EngineUnavailableError; nothing is left behind then
    */
   async create(options: SessionOptions): Promise<Created> {
-    const workspace = resolveWorkspace(options, this.#home)
-    const earlier = this.#store.sessions.list().find((row) => row.name === options.name && LIVE.has(row.status))
-    if (earlier && earlier.workspace !== workspace.path)
-      throw new InvalidOptionError(
-        `A live session named ${options.name} belongs to another workspace, ${earlier.workspace}.`,
-        {
-          nextStep: 'Give this one another name with --session, or end the other first.',
-          data: { session: earlier.id },
-        },
-      )
-    if (earlier && !options.force)
-      return { session: this.#session(earlier.id).summary(), attached: true, created: false }
-    if (earlier?.status === 'halted')
-      throw new SessionHaltedError(
-        `Session ${options.name} is halted and waits for a decision; it is not replaced silently.`,
-        {
-          nextStep: `Rewind it to a point that you trust, or \`rewind destroy --session ${options.name}\`.`,
-        },
-      )
-    if (earlier) await this.#session(earlier.id).end()
-    const session = await this.#begin({ ...options, workspace: workspace.path }, false)
-    return { session: session.summary(), attached: false, created: workspace.created }
+    return this.#alone(options.name, async () => {
+      const workspace = resolveWorkspace(options, this.#home)
+      const earlier = this.#liveNamed(options.name)
+      if (earlier && earlier.workspace !== workspace.path)
+        throw new InvalidOptionError(
+          `A live session named ${options.name} belongs to another workspace, ${earlier.workspace}.`,
+          {
+            nextStep: 'Give this one another name with --session, or end the other first.',
+            data: { session: earlier.id },
+          },
+        )
+      if (earlier && !options.force)
+        return { session: this.#session(earlier.id).summary(), attached: true, created: false }
+      if (earlier?.status === 'halted')
+        throw new SessionHaltedError(
+          `Session ${options.name} is halted and waits for a decision; it is not replaced silently.`,
+          { nextStep: `Rewind it to a point that you trust, or \`rewind destroy --session ${options.name}\`.` },
+        )
+      const session = await this.#begin({ ...options, workspace: workspace.path }, false)
+      if (earlier) await this.#supersede(earlier.id, session)
+      return { session: session.summary(), attached: false, created: workspace.created }
+    })
   }
 
   /** Begins the demo on a scratch copy of its workspace and plays its story in the background. */
-  async demo(): Promise<SessionSummary> {
+  demo(): Promise<SessionSummary> {
+    return this.#alone('demo', () => this.#demo())
+  }
+
+  async #demo(): Promise<SessionSummary> {
     const taken = new Set(
       this.#store.sessions
         .list()
@@ -156,11 +173,10 @@ export class SessionManager {
   /** What `doctor` says of the engines. */
   async checks(): Promise<Check[]> {
     const local = await this.#provider.available()
-    return [
-      local.ok
-        ? { name: 'local', ok: true, detail: local.detail, remedy: null }
-        : { name: 'local', ok: false, detail: local.reason, remedy: local.remedy },
-    ]
+    const engine = local.ok
+      ? { name: 'local', ok: true, detail: local.detail, remedy: null }
+      : { name: 'local', ok: false, detail: local.reason, remedy: local.remedy }
+    return this.#strays ? [engine, this.#strays] : [engine]
   }
 
   /** No command runs, no swap is under way, no session is being made, no demo plays. */
@@ -190,6 +206,30 @@ export class SessionManager {
   async close(): Promise<void> {
     this.#demos.stop()
     await Promise.allSettled([...this.#sandboxes.values()].map((sandbox) => sandbox.then((one) => one.detach())))
+  }
+
+  #liveNamed(name: string): SessionRow | undefined {
+    return this.#store.sessions.list().findLast((row) => row.name === name && LIVE.has(row.status))
+  }
+
+  /** The earlier session of a name ends once the new one stands; where it cannot, the new one goes. */
+  async #supersede(earlier: string, session: Session): Promise<void> {
+    try {
+      await this.#session(earlier).end()
+    } catch (error) {
+      await session.destroy()
+      throw error
+    }
+  }
+
+  /** One at a time per name, so that two clients who ask at once get the same session. */
+  #alone<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const result = (this.#turns.get(name) ?? Promise.resolve()).then(work)
+    const turn = result.then(ignore, ignore).finally(() => {
+      if (this.#turns.get(name) === turn) this.#turns.delete(name)
+    })
+    this.#turns.set(name, turn)
+    return result
   }
 
   async #begin(options: SessionOptions, demo: boolean): Promise<Session> {
@@ -293,17 +333,21 @@ export class SessionManager {
     try {
       const sandbox = await this.#provider.attach(row.id)
       // The session is in the map by then: attach is never done in the same tick.
-      await this.#session(row.id).recover(sandbox)
-      this.#session(row.id).restate(true)
+      const session = this.#session(row.id)
+      if (!sandbox.ended) await session.recover(sandbox)
+      session.restate(sandbox.ended ? 'ended' : 'running', sandbox.losses)
       return sandbox
     } catch (error) {
-      this.#session(row.id).restate(false)
+      const gone = error instanceof SandboxNotFoundError
+      if (gone) await this.#provider.remove(row.id)
+      this.#session(row.id).restate(gone ? 'destroyed' : 'unreachable')
       throw error
     }
   }
 
   #context(id: string, sandbox: Promise<Sandbox> | null): SessionContext {
-    return new SessionContext({ id, store: this.#store, hub: this.#hub, home: this.#home, sandbox })
+    const removeSandbox = () => this.#provider.remove(id)
+    return new SessionContext({ id, store: this.#store, hub: this.#hub, home: this.#home, sandbox, removeSandbox })
   }
 
   #session(id: string): Session {
@@ -312,3 +356,5 @@ export class SessionManager {
     return session
   }
 }
+
+const ignore = (): void => {}

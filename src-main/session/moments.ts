@@ -39,6 +39,16 @@ export function checkLabel(label: string, points: readonly Point[], head: string
     })
 }
 
+/** `auto_NNNN_TOOL`: numbered over the session's automatic checkpoints, and free whatever a person called theirs. */
+export function automaticLabel(tool: string, points: readonly Point[]): string {
+  const name = tool.replace(/[^\w.-]/gu, '_').slice(0, 64)
+  const taken = new Set(points.map((point) => point.label))
+  for (let n = points.filter((point) => point.tool !== null).length + 1; ; n++) {
+    const label = `auto_${String(n).padStart(4, '0')}_${name}`
+    if (!taken.has(label)) return label
+  }
+}
+
 /**
  * The point that `ref` names: `base`, `latest`, a label of the current line, an id.
  * @throws CheckpointNotFoundError, which lists what there is

@@ -79,6 +79,11 @@ export class PairRecords {
         node: intent.node,
       })
       context.updateRow({ head: point.id })
+      // The history that the checkpoint was given is the current one from here on.
+      if (intent.node !== store.messages.head(context.id, MAIN).node) {
+        const revision = store.messages.setHead(context.id, MAIN, intent.node)
+        context.raise({ type: 'messagesChanged', revision, count: point.messages })
+      }
       store.journal.close(operation)
       context.raise({ type: 'headMoved', head: point.id })
       context.raiseSummary()

@@ -5,16 +5,25 @@
  * done: if so the transaction is made up for, if not the row is closed; so it is all old or all new.
  */
 import { randomUUID } from 'node:crypto'
-import { type Message, type Point, RollbackFailedError, type RollbackResult, type TakenBy } from '../contract/index.ts'
+import {
+  type Message,
+  type Point,
+  RewindError,
+  RollbackFailedError,
+  type RollbackResult,
+  StoreUnavailableError,
+  type TakenBy,
+} from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
 import { parseMessages } from '../memory/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { MAIN, type SessionContext } from './context.ts'
-import { checkLabel, nameOf, resolvePoint } from './moments.ts'
+import { automaticLabel, checkLabel, nameOf, resolvePoint } from './moments.ts'
 import { type Actor, type CheckpointIntent, PairRecords, type RollbackIntent } from './pair-records.ts'
 
 export interface CheckpointRequest {
+  /** null: the id, or for a tool call an automatic label. */
   label: string | null
   why: string | null
   messages: readonly Message[] | null
@@ -45,35 +54,39 @@ export class Pair {
 
   /**
    * Freezes files and messages as a new point below the head.
-   * @throws CheckpointExistsError, InvalidOptionError (the label), InvalidMessagesError, DiskFullError; nothing is changed then
+   * @throws CheckpointExistsError, InvalidOptionError (the label), InvalidMessagesError, DiskFullError (nothing is changed
+   *   then); StoreUnavailableError where the files are frozen and the point follows with the next step
    */
   async checkpoint(request: CheckpointRequest): Promise<Point> {
     const context = this.#context
     const sandbox = await context.workable()
-    return context.lock.exclusive(async () => {
+    return context.gate.exclusive(async () => {
       await this.recover(sandbox)
       const { head, name } = context.row
       if (request.label !== null) checkLabel(request.label, context.points, head)
-      if (request.messages) this.sync(request.messages)
+      const label = request.label ?? (request.tool === undefined ? null : automaticLabel(request.tool, context.points))
+      const messages = request.messages && parseMessages(request.messages)
       const { store } = context
       const { operation, intent } = this.#intend(
         'checkpoint',
         (): CheckpointIntent => ({
           id: `${name}-ckpt-${store.points.nextNumber(name)}`,
-          label: request.label,
+          label,
           why: request.why,
           tool: request.tool ?? null,
           takenBy: request.takenBy,
-          node: store.messages.head(context.id, MAIN).node,
+          node: messages ? store.messages.save(messages) : store.messages.head(context.id, MAIN).node,
           running: this.#running(),
           at: Date.now(),
         }),
       )
       crashPoint('checkpoint:intent-written')
       const began = performance.now()
-      const outcome = await this.#closingOnFailure(operation, () => sandbox.checkpoint(operation))
+      const outcome = await this.#perform(sandbox, operation, () => sandbox.checkpoint(operation))
       crashPoint('checkpoint:frozen')
-      const point = this.#records.checkpoint(operation, intent, outcome, performance.now() - began)
+      const point = this.#recorded(() =>
+        this.#records.checkpoint(operation, intent, outcome, performance.now() - began),
+      )
       crashPoint('checkpoint:recorded')
       this.#countLater(sandbox, point)
       return point
@@ -131,7 +144,7 @@ export class Pair {
   async #move(request: RollbackRequest, undo: boolean): Promise<RollbackResult> {
     const context = this.#context
     const sandbox = await context.live()
-    return context.lock.exclusive(async () => {
+    return context.gate.exclusive(async () => {
       await this.recover(sandbox)
       const { head, name } = context.row
       const { store } = context
@@ -157,30 +170,34 @@ export class Pair {
       this.rewindNote = `ended by the rewind to ${nameOf(target)}`
       try {
         if (request.only === 'messages') {
-          const outcome = await this.#closingOnFailure(operation, () => sandbox.checkpoint(operation))
+          const outcome = await this.#perform(sandbox, operation, () => sandbox.checkpoint(operation))
           crashPoint('rollback:swapped')
           return this.#records.messagesOnly(operation, intent, outcome, performance.now() - began)
         }
         const { state } = store.points.held(context.id, target.id)
-        const outcome = await this.#closingOnFailure(operation, () => sandbox.rollback(operation, state))
+        const outcome = await this.#perform(sandbox, operation, () => sandbox.rollback(operation, state))
         crashPoint('rollback:swapped')
         const result = this.#records.rollback(operation, intent, outcome, performance.now() - began)
         crashPoint('rollback:recorded')
         if (result.leftAt) this.#countLater(sandbox, context.point(result.leftAt))
         return result
       } catch (error) {
-        const recorded = store.journal.open(context.id).length === 0
-        const state = recorded
-          ? 'the session is as it was'
-          : 'the files went back, which is recorded with the next step'
         throw new RollbackFailedError(
-          `The rewind to ${nameOf(target)} failed; ${state}: ${error instanceof Error ? error.message : String(error)}`,
+          `The rewind to ${nameOf(target)} failed; ${this.#whatStands(error)}: ${messageOf(error)}`,
           { cause: error, nextStep: 'Try again; `rewind doctor` says what the engine lacks.', data: { to: target.id } },
         )
       } finally {
         this.rewindNote = null
       }
     })
+  }
+
+  /** The state that a failed rewind left, in words. */
+  #whatStands(error: unknown): string {
+    if (this.#context.store.journal.open(this.#context.id).length > 0)
+      return 'the files went back, which is recorded with the next step'
+    const stopped = error instanceof RewindError && Array.isArray(error.data.stopped) && error.data.stopped.length > 0
+    return stopped ? 'files and messages are as they were, but its processes were stopped' : 'the session is as it was'
   }
 
   #undoTarget(): Point {
@@ -202,13 +219,36 @@ export class Pair {
     })
   }
 
-  async #closingOnFailure<T>(operation: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * The sandbox's part. Where it fails, the sandbox is asked whether it was done all the same; only what was not done is
+   * taken out of the journal.
+   */
+  async #perform<Outcome>(sandbox: Sandbox, operation: string, work: () => Promise<Outcome>): Promise<Outcome> {
     try {
       return await work()
     } catch (error) {
+      // Asked again by its id, an operation that was done answers its outcome; one that was not is not in the list.
+      if ((await sandbox.status()).operations.has(operation)) return work()
       this.#context.store.journal.close(operation)
       throw error
     }
+  }
+
+  /** @throws StoreUnavailableError that says what stands already when the record cannot be written */
+  #recorded<T>(record: () => T): T {
+    try {
+      return record()
+    } catch (error) {
+      throw new StoreUnavailableError(
+        `The files are frozen, but the checkpoint could not be written down: ${messageOf(error)}`,
+        { cause: error, nextStep: 'Free some space; it appears on the timeline with the next step of this session.' },
+      )
+    }
+  }
+
+  /** Counts the files of points that an earlier host had no time for. */
+  countMissing(sandbox: Sandbox): void {
+    for (const point of this.#context.points) this.#countLater(sandbox, point)
   }
 
   /** Counting files costs as much as changed; it follows the checkpoint instead of delaying it. */
@@ -224,3 +264,5 @@ export class Pair {
     })
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -69,25 +69,29 @@ export class Rules {
 
   /** The automatic checkpoint before a tool call, where the rule is on. @returns its label */
   async onToolCall(messages: readonly Message[] | null, tool: string | null): Promise<string | null> {
-    if (messages) this.#pair.sync(messages)
+    if (messages) await this.#context.gate.shared(async () => this.#pair.sync(messages))
     if (!this.current.autoCheckpoint) return null
-    const name = (tool ?? 'tool').replace(/[^\w.-]/gu, '_').slice(0, 64)
-    const taken = this.#context.points.filter((point) => point.label?.startsWith('auto_')).length
-    const label = `auto_${String(taken + 1).padStart(4, '0')}_${name}`
-    await this.#pair.checkpoint({ label, why: tool, messages: null, takenBy: 'auto', tool: tool ?? 'tool' })
-    return label
+    const point = await this.#pair.checkpoint({
+      label: null,
+      why: tool,
+      messages: null,
+      takenBy: 'auto',
+      tool: tool ?? 'tool',
+    })
+    return point.label
   }
 
   /**
    * A tool call or run failed: rolls back where the rule says so.
    * @param notes what failed, for the resume cue
-   * @returns what was done; null where no rule is on, or its target does not exist (a ledger row says so)
+   * @returns what was done; null where no rule is on, the session waits for a decision, or the target does not exist (a
+   *   ledger row says so)
    * @throws RollbackFailedError with `cause` as its cause
    */
   async fire(event: RollbackEvent, notes: string, cause: unknown): Promise<AutoRollback | null> {
     const rule = this.current.autoRollback
-    if (!rule?.events.includes(event)) return null
     const context = this.#context
+    if (!rule?.events.includes(event) || context.row.status === 'halted') return null
     try {
       resolvePoint(rule.to, context.points, context.row.head)
     } catch (error) {
@@ -200,7 +204,7 @@ export class Rules {
 
   async #runJudged(command: CommandLine, timeoutMs: number | null) {
     const id = randomUUID()
-    await this.#commands.start({ id, command, timeoutMs, tool: 'verifier' })
+    await this.#commands.start({ id, command, timeoutMs, tool: VERIFIER })
     const record = await this.#commands.ended(id)
     const read = async (stream: 'stdout' | 'stderr') =>
       (await this.#commands.output(id, stream, 0, VERDICT_LIMIT)).bytes
@@ -220,7 +224,7 @@ export class Rules {
         nextStep: 'Set one with auto-rollback --verifier, or name the command.',
       })
     const id = randomUUID()
-    await this.#commands.start({ id, command, tool: 'verifier' })
+    await this.#commands.start({ id, command, tool: VERIFIER })
     const result = await this.#commands.result(id)
     if (result.code === 0) return result.stdout.replace(/\n$/, '')
     const error = new CommandError(`The tests ended with ${result.signal ?? `code ${result.code}`}.`, {
@@ -251,3 +255,6 @@ export class Rules {
 
 /** A verdict is one JSON object; what is longer is a flood. Bytes. */
 const VERDICT_LIMIT = 1 << 20
+
+/** What a verifier's own commands are called: no tool calls of the agent's. */
+export const VERIFIER = 'verifier'

@@ -1,10 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import type { Message, SessionEvent, SessionOptions } from '../contract/index.ts'
+import { createLocalProvider } from '../sandbox/index.ts'
 import type { Session, SessionManager } from './index.ts'
 import { begin, checkpoint, messagesOf, rollback, run, type TestHome, testHome, tree, write } from './testing.ts'
+import { resolveWorkspace } from './workspace.ts'
 
 const user = (content: string): Message => ({ role: 'user', content })
 const call = (id: string): Message => ({ role: 'assistant', content: '', tool_calls: [{ id }] })
@@ -22,6 +25,17 @@ suiteNeeding(['local'], 'a session', () => {
   afterEach(async () => {
     await close()
     await place.remove()
+  })
+
+  const plain = (id: string, command: string) => ({
+    id,
+    command,
+    cwd: null,
+    env: {},
+    stdin: null,
+    timeoutMs: null,
+    asTool: false,
+    tool: null,
   })
 
   const options = (changed: Partial<SessionOptions>): SessionOptions => ({
@@ -244,6 +258,57 @@ suiteNeeding(['local'], 'a session', () => {
     expect(await tree(session)).toContain('./a: 3')
   })
 
+  test('exception: nothing fires while the session waits for a decision', async () => {
+    await checkpoint(session, 'stable')
+    session.autoRollback({ on: true, events: ['exception'], to: 'stable', verifier: verifier('echo nonsense') })
+    await session.startCommand({ ...plain('slow', 'sleep 0.5; exit 3'), tool: 'execute' })
+    await expect(session.runTests({ command: null })).rejects.toMatchObject({ code: 'VERIFICATION_HALT' })
+    expect((await session.waitCommand({ id: 'slow' })).autoRollback).toBeNull()
+    expect(session.summary().status).toBe('halted')
+  })
+
+  test('exception: the rule outlives the host that started the tool call', async () => {
+    await write(session, 'a', '1')
+    await checkpoint(session, 'stable')
+    session.autoRollback({ on: true, events: ['exception'], to: 'stable', verifier: null })
+    await session.startCommand({ ...plain('over', 'echo 2 > a; sleep 1; exit 3'), tool: 'execute' })
+    await close()
+    ;({ manager, close } = await place.open())
+    session = manager.find('test')
+    expect(await session.waitCommand({ id: 'over' })).toMatchObject({ code: 3, autoRollback: { to: 'stable' } })
+    expect(await tree(session)).toContain('./a: 1')
+  })
+
+  test('auto-checkpoint: tool calls side by side each get a point of their own', async () => {
+    await checkpoint(session, 'auto_0001_execute')
+    session.autoCheckpoint({ on: true, keepLast: null })
+    const results = await Promise.all([1, 2, 3].map((n) => run(session, `echo ${n} > ${n}`, { tool: 'execute' })))
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0])
+    const labels = session
+      .timeline()
+      .points.flatMap((point) => (point.takenBy === 'auto' && point.tool ? [point.label] : []))
+    expect(new Set(labels).size).toBe(3)
+  })
+
+  test('sync: a history that comes during a rewind is never lost', async () => {
+    await write(session, 'a', '1')
+    await checkpoint(session, 'stable', [user('1')])
+    await write(session, 'a', '2')
+    const moving = rollback(session, 'stable')
+    await session.sync({ messages: [user('during')], revision: null })
+    await moving
+    const points = session.timeline().points.map((point) => session.conversation({ at: point.id }).messages)
+    expect([...points, messagesOf(session)].flat()).toContainEqual(user('during'))
+  })
+
+  test('checkpoint: one that fails has changed nothing, messages included', async () => {
+    await session.sync({ messages: [user('before')], revision: null })
+    await checkpoint(session, 'taken')
+    await expect(checkpoint(session, 'taken', [user('after')])).rejects.toMatchObject({ code: 'CHECKPOINT_EXISTS' })
+    await expect(checkpoint(session, 'bad', [{ role: 'nobody' }])).rejects.toMatchObject({ code: 'INVALID_MESSAGES' })
+    expect(messagesOf(session)).toEqual([user('before')])
+  })
+
   test('rules: test_failure needs a verifier', () => {
     expect(() => session.autoRollback({ on: true, events: ['test_failure'], to: null, verifier: null })).toThrow(
       /verifier/,
@@ -252,16 +317,7 @@ suiteNeeding(['local'], 'a session', () => {
 
   test('commands: a rewind ends what runs, says so, and keeps its output', async () => {
     await checkpoint(session, 'stable')
-    const started = await session.startCommand({
-      id: 'long',
-      command: 'echo begun; sleep 300; echo never',
-      cwd: null,
-      env: {},
-      stdin: null,
-      timeoutMs: null,
-      asTool: false,
-      tool: null,
-    })
+    const started = await session.startCommand(plain('long', 'echo begun; sleep 300; echo never'))
     expect(started.status).toBe('running')
     await expect
       .poll(async () =>
@@ -300,16 +356,7 @@ suiteNeeding(['local'], 'a session', () => {
   test('a later host takes over: files, messages, running commands', async () => {
     await write(session, 'a', '1')
     await checkpoint(session, 'stable', [user('hello')])
-    await session.startCommand({
-      id: 'over',
-      command: 'echo begun; sleep 1; echo ended',
-      cwd: null,
-      env: {},
-      stdin: null,
-      timeoutMs: null,
-      asTool: false,
-      tool: null,
-    })
+    await session.startCommand(plain('over', 'echo begun; sleep 1; echo ended'))
     await close()
     ;({ manager, close } = await place.open())
     session = manager.find('test')
@@ -382,6 +429,63 @@ suiteNeeding(['local'], 'a session', () => {
     expect(session.timeline().points).toHaveLength(3)
     expect(session.conversation({ at: 'one' }).messages).toEqual([user('1')])
     await expect(read()).rejects.toMatchObject({ code: 'SANDBOX_NOT_FOUND' })
+  })
+
+  test('create: two clients who ask at once get one session', async () => {
+    const both = await Promise.all([
+      manager.create(options({ name: 'twin' })),
+      manager.create(options({ name: 'twin' })),
+    ])
+    expect(new Set(both.map((made) => made.session.id)).size).toBe(1)
+  })
+
+  test('create: by force nothing ends before the new one stands', async () => {
+    await expect(manager.create(options({ force: true, engine: 'docker' }))).rejects.toMatchObject({
+      code: 'ENGINE_UNAVAILABLE',
+    })
+    expect(session.summary().status).toBe('running')
+  })
+
+  test('destroy: the output of what still ran is kept whole', async () => {
+    const bytes = 30_000_000
+    await session.startCommand(plain('flood', `head -c ${bytes} /dev/zero; sleep 300`))
+    await expect
+      .poll(async () => (await session.output({ id: 'flood', stream: 'stdout', offset: bytes - 1, limit: 9 })).next)
+      .toBe(bytes)
+    await session.destroy()
+    expect(session.commands()).toMatchObject([{ status: 'cancelled', stdoutBytes: bytes }])
+  })
+
+  test('destroy: also where the sandbox cannot be taken hold of, and its name is free again', async () => {
+    await close()
+    renameSync(join(place.home, 'sandboxes', session.id, 'spec.json'), join(place.home, 'spec-gone'))
+    ;({ manager, close } = await place.open())
+    session = manager.find('test')
+    await expect(write(session, 'a', '1')).rejects.toThrow()
+    expect(['unreachable', 'destroyed']).toContain(session.summary().status)
+    if (session.summary().status === 'unreachable') await session.destroy()
+    expect(session.summary().status).toBe('destroyed')
+    expect(await manager.create(options({}))).toMatchObject({ attached: false })
+  })
+
+  test('ended in the sandbox but not yet in the record: the next host says ended', async () => {
+    await close()
+    const provider = createLocalProvider({ home: place.home })
+    await (await provider.attach(session.id)).end()
+    ;({ manager, close } = await place.open())
+    session = manager.find('test')
+    await expect.poll(() => session.summary().status).toBe('ended')
+  })
+
+  test('workspace: home and / are refused unless written out, where the data folder lies elsewhere', () => {
+    const refused = (workspace: string, explicit: boolean) => () =>
+      resolveWorkspace({ workspace, explicit, create: false }, '/elsewhere/data')
+    expect(refused(homedir(), false)).toThrow(/home folder/)
+    expect(refused(homedir(), true)).not.toThrow()
+    expect(refused('/proc/nowhere/new', false)).toThrow(/no folder/)
+    expect(() => resolveWorkspace({ workspace: '/proc/nowhere/new', explicit: true, create: true }, '/x')).toThrow(
+      /cannot be made/,
+    )
   })
 
   test('workspace: what cannot be one is refused with the reason', async () => {

@@ -1,7 +1,5 @@
 /** One session as its clients see it: a method per procedure of the contract, each a line or two over the parts. */
 import { Buffer, isUtf8 } from 'node:buffer'
-import { rmSync } from 'node:fs'
-import { dirname } from 'node:path'
 import {
   type AutoRollback,
   type Change,
@@ -27,11 +25,12 @@ import { cueIndex, validateHistory } from '../memory/index.ts'
 import type { ReadState, Sandbox } from '../sandbox/index.ts'
 import { Commands } from './commands.ts'
 import { MAIN, type SessionContext } from './context.ts'
+import { removeDemoWorkspace } from './demo.ts'
 import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
 import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
-import { Rules } from './rules.ts'
+import { Rules, VERIFIER } from './rules.ts'
 
 /** Files over this are not drawn as text unless asked for, bytes. */
 const TEXT_LIMIT = 1 << 20
@@ -43,13 +42,15 @@ export class Session {
   readonly #pair: Pair
   readonly #commands: Commands
   readonly #rules: Rules
+  /** Set while the session ends: why commands end now. */
+  #endNote: string | null = null
   /** What a failed tool call set off, for whoever waits for the command. */
   readonly #rolledBackBy = new Map<string, Promise<AutoRollback | null>>()
 
   constructor(context: SessionContext) {
     this.#context = context
     this.#pair = new Pair(context, () => this.#commands.running.map((record) => textOf(record.command)))
-    this.#commands = new Commands(context, () => this.#pair.rewindNote)
+    this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.#rules = new Rules(context, this.#pair, this.#commands)
   }
 
@@ -59,22 +60,28 @@ export class Session {
 
   /** Whether a command runs or a swap is under way. */
   get busy(): boolean {
-    return this.#context.lock.busy || this.#commands.running.length > 0
+    return this.#context.gate.busy || this.#commands.running.length > 0
   }
 
   /** Takes over what an earlier host left in the middle. */
   async recover(sandbox: Sandbox): Promise<void> {
     await this.#pair.recover(sandbox)
     await this.#commands.attach(sandbox)
+    for (const { id, tool } of this.#commands.running) if (tool !== null && tool !== VERIFIER) this.#watchTool(id)
+    this.#pair.countMissing(sandbox)
   }
 
-  /** What taking hold of the sandbox after a restart has shown. */
-  restate(reachable: boolean): void {
-    const { status } = this.#context.row
-    const now = reachable ? (status === 'halted' ? 'halted' : 'running') : 'unreachable'
-    if (now === status) return
-    this.#context.updateRow({ status: now })
-    this.#context.raiseSummary()
+  /** What taking hold of the sandbox after a restart has shown. @param losses what a person should know of it */
+  restate(found: 'running' | 'ended' | 'destroyed' | 'unreachable', losses: readonly string[] = []): void {
+    const context = this.#context
+    const { status, notes } = context.row
+    const now = found === 'running' && status === 'halted' ? 'halted' : found
+    if (now === status && losses.length === 0) return
+    const over = now === 'ended' || now === 'destroyed'
+    context.transaction(() => {
+      context.updateRow({ status: now, notes: [...notes, ...losses], ...(over ? { endedAt: new Date() } : {}) })
+      context.raiseSummary()
+    })
   }
 
   summary(): SessionSummary {
@@ -83,7 +90,7 @@ export class Session {
 
   /** Waits for a swap (or the session's end) that is under way, so that it never tells of half of one. */
   details(): Promise<SessionDetails> {
-    return this.#context.lock.shared(() => this.#details())
+    return this.#context.gate.shared(() => this.#details())
   }
 
   async #details(): Promise<SessionDetails> {
@@ -117,7 +124,7 @@ export class Session {
   }
 
   preview(input: Inputs['timeline']['preview']): Promise<RewindPreview> {
-    return this.#context.lock.shared(() => this.#preview(input))
+    return this.#context.gate.shared(() => this.#preview(input))
   }
 
   async #preview(input: Inputs['timeline']['preview']): Promise<RewindPreview> {
@@ -156,7 +163,7 @@ export class Session {
     const sandbox = await context.workable()
     if (input.tool) await this.onToolCall({ messages: null, tool: input.tool })
     const bytes = Buffer.from(input.content, input.encoding === 'base64' ? 'base64' : 'utf8')
-    const target = await context.lock.shared(() => sandbox.writeFile(input.path, bytes))
+    const target = await context.gate.shared(() => sandbox.writeFile(input.path, bytes))
     context.raise({ type: 'filesChanged' })
     return { path: input.path, target }
   }
@@ -210,14 +217,16 @@ export class Session {
   async sync(input: Inputs['messages']['sync']): Promise<Conversation> {
     const context = this.#context
     await context.workable()
-    const { revision } = context.store.messages.head(context.id, MAIN)
-    if (input.revision !== null && input.revision !== revision)
-      throw new SessionRewoundError('The conversation was changed since you read it.', {
-        nextStep: 'Go on from the history in this error.',
-        data: { revision, messages: context.messages },
-      })
-    this.#pair.sync(input.messages)
-    return this.conversation({ at: 'now' })
+    return context.gate.shared(async () => {
+      const { revision } = context.store.messages.head(context.id, MAIN)
+      if (input.revision !== null && input.revision !== revision)
+        throw new SessionRewoundError('The conversation was changed since you read it.', {
+          nextStep: 'Go on from the history in this error.',
+          data: { revision, messages: context.messages },
+        })
+      this.#pair.sync(input.messages)
+      return this.conversation({ at: 'now' })
+    })
   }
 
   async startCommand(input: Inputs['commands']['start']): Promise<CommandRecord> {
@@ -228,12 +237,7 @@ export class Session {
       tool: input.tool ?? (asTool ? 'execute' : null),
       stdin: input.stdin === null ? null : Buffer.from(input.stdin, 'base64'),
     })
-    if (asTool && !this.#rolledBackBy.has(record.id)) {
-      const rolledBack = this.#afterTool(record.id)
-      // Whoever waits for the command meets its failure; nobody may be waiting.
-      rolledBack.catch(() => {})
-      this.#rolledBackBy.set(record.id, rolledBack)
-    }
+    if (asTool) this.#watchTool(record.id)
     return record
   }
 
@@ -297,24 +301,40 @@ export class Session {
   async end(): Promise<SessionSummary> {
     const context = this.#context
     const sandbox = await context.live()
-    return context.lock.exclusive(async () => {
-      await sandbox.end()
+    return context.gate.exclusive(async () => {
+      await this.#ending(() => sandbox.end())
       return this.#close('ended')
     })
   }
 
-  /** Layers gone too; what was recorded stays. */
+  /** Layers gone too; what was recorded stays. A sandbox that cannot be reached any more is removed as far as it is there. */
   async destroy(): Promise<SessionSummary> {
     const context = this.#context
-    const sandbox = await context.layers()
-    return context.lock.exclusive(async () => {
-      await sandbox.destroy()
-      context.replaceSandbox(null)
+    const sandbox = await context.layers().catch((error: unknown) => {
+      if (context.row.status !== 'unreachable') throw error
+      return null
+    })
+    return context.gate.exclusive(async () => {
+      if (sandbox) {
+        // Output is kept before the layers that hold it are removed.
+        if (!sandbox.ended) await this.#ending(() => sandbox.end())
+        await sandbox.destroy()
+      } else await context.removeSandbox()
+      context.forgetSandbox()
       context.bytes = 0
-      // The demo's project is a scratch copy of its own.
-      if (context.row.demo) rmSync(dirname(context.row.workspace), { recursive: true, force: true })
+      if (context.row.demo) removeDemoWorkspace(context.row.workspace)
       return this.#close('destroyed')
     })
+  }
+
+  async #ending(end: () => Promise<void>): Promise<void> {
+    this.#endNote = 'ended with its session'
+    try {
+      await end()
+      await this.#commands.settled()
+    } finally {
+      this.#endNote = null
+    }
   }
 
   #close(status: 'ended' | 'destroyed'): SessionSummary {
@@ -324,6 +344,14 @@ export class Session {
       context.raiseSummary()
       return this.summary()
     })
+  }
+
+  #watchTool(id: string): void {
+    if (this.#rolledBackBy.has(id)) return
+    const rolledBack = this.#afterTool(id)
+    // Whoever waits for the command meets its failure; nobody may be waiting.
+    rolledBack.catch(() => {})
+    this.#rolledBackBy.set(id, rolledBack)
   }
 
   /** A command that was a tool call has ended: the exception rule looks at it. */

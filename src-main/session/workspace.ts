@@ -1,7 +1,7 @@
 /** Which host folders a session may be given. */
-import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, relative, sep } from 'node:path'
+import { dirname, isAbsolute, relative, sep } from 'node:path'
 import { InvalidPathError, type SessionOptions } from '../contract/index.ts'
 
 const isWithin = (inner: string, outer: string): boolean => {
@@ -34,9 +34,16 @@ export function resolveWorkspace(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && options.create) {
-      mkdirSync(options.workspace, { recursive: true })
+      try {
+        makeFolders(options.workspace)
+        path = realpathSync(options.workspace)
+      } catch (error) {
+        throw refuse(
+          `${options.workspace} cannot be made: ${(error as Error).message}.`,
+          'Pick a folder in which you may write.',
+        )
+      }
       created = true
-      path = realpathSync(options.workspace)
     } else if (code === 'ENOENT') {
       throw refuse(`There is no folder ${options.workspace}.`, 'Check the path, or have it made with --create.')
     } else {
@@ -73,4 +80,11 @@ const safeRealpath = (path: string): string => {
   } catch {
     return path
   }
+}
+
+/** One by one: where a file system refuses new folders by ENOENT (/proc), Node's recursive form never returns. */
+function makeFolders(path: string): void {
+  const missing: string[] = []
+  for (let folder = path; !existsSync(folder); folder = dirname(folder)) missing.push(folder)
+  for (const folder of missing.reverse()) mkdirSync(folder)
 }
