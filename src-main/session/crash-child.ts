@@ -1,13 +1,43 @@
-/** Does one operation on the only session of a data folder, armed to die in the middle. Run by the crash suite. */
+/**
+ * Does one operation on the only session of a data folder, armed to die in the middle. Run by the crash suite. Where it
+ * outlives that, it tells how many armed control shells there were before and after: one that died is not armed again.
+ */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../store/index.ts'
 import { openSessions } from './index.ts'
 
 const [home = '', operation = ''] = process.argv.slice(2)
+
+function armedShells(): number {
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ')
+  return children.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes('REWIND_CRASH_AT=')
+    } catch {
+      return false
+    }
+  }).length
+}
+
 const manager = await openSessions({ home, store: openStore(join(home, 'store.db')) })
 const [{ id } = { id: '' }] = manager.list()
 const session = manager.find(id)
+await session.details()
+if (process.env.REWIND_CRASH_AT?.endsWith('-copied'))
+  // It holds the workspace by its folder, so that the point has to be copied under it.
+  await session.startCommand({
+    id: 'holder',
+    command: 'exec sleep 300',
+    cwd: null,
+    env: {},
+    stdin: null,
+    timeoutMs: null,
+    asTool: false,
+    tool: null,
+  })
+const before = armedShells()
 if (operation === 'checkpoint') await session.checkpoint({ label: 'second', why: null, messages: null, takenBy: 'you' })
 else await session.rollback({ to: 'first', only: null, patchNotes: null })
-process.stdout.write('done\n')
+process.stdout.write(JSON.stringify({ before, after: armedShells() }))
 process.exit(0)
