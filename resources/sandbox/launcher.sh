@@ -8,7 +8,8 @@ supervise() {
   read -r pid _ </proc/self/stat
   echo "$pid" >"$run/$3/pid"
   # The shell says here when the command died of a signal: its exit code alone (128 + n) would not tell.
-  exec 2>"$run/$3/signal"
+  # An agent may have made off with the folder: `command` keeps the shell, which has to tell that it ended.
+  command exec 2>"$run/$3/signal" || :
   (
     tools_env=$1 tools_setsid=$2 id=$3
     . "$run/$id/launch"

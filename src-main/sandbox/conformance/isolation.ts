@@ -1,12 +1,12 @@
 /** What an agent must not reach: the host's files, processes, home and data folder. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { InvalidPathError } from '../../contract/index.ts'
-import { type ProviderSource, World } from './world.ts'
+import { eventually, type ProviderSource, World } from './world.ts'
 
 export function isolationBehaviours(source: ProviderSource): void {
   test('agent:has-no-capabilities', async () => {
@@ -114,5 +114,48 @@ export function isolationBehaviours(source: ProviderSource): void {
     const disks = execFileSync('sh', ['-c', 'ls /dev | grep -cE "^(sd|vd|nvme|loop)" || :'], { encoding: 'utf8' })
     expect(Number(disks)).toBeGreaterThanOrEqual(0)
     expect(await box.say('ls /dev | grep -cE "^(sd|vd|nvme|loop|mem|kmem)"; :')).toBe('0')
+  })
+
+  test('host:run-folders-are-never-written-through-links', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    const target = join(world.folder, 'target')
+    mkdirSync(target, { mode: 0o777 })
+    chmodSync(target, 0o777)
+    for (const name of ['stdin', 'script', 'launch']) writeFileSync(join(target, name), 'host', { mode: 0o666 })
+    // Links in a folder of its own while it is filled, and another folder, or a link, in that one's place.
+    const attack = `
+import os, time
+run = '/run/rewind'
+won = open('won', 'a')
+while not os.path.exists('stop'):
+    for name in os.listdir(run):
+        if not name.startswith('victim'): continue
+        for file in ('stdin', 'script', 'launch'):
+            try: os.symlink('${target}/' + file, f'{run}/{name}/{file}'); won.write(file + '\\n')
+            except OSError: pass
+            won.flush()
+        try: os.rename(f'{run}/{name}', f'{run}/aside-{time.time_ns()}'); os.symlink('${target}', f'{run}/{name}')
+        except OSError: pass
+`
+    await box.write('attack.py', attack)
+    const attacker = await box.sandbox.exec({ id: 'attacker', command: ['python3', 'attack.py'] })
+    await eventually('it attacks', async () => (await box.say('ls won 2>/dev/null; :')) === 'won')
+    const stdin = new Uint8Array(2 << 20)
+    const command = `: ${'x'.repeat(400_000)}`
+    for (let at = 0; at < 30; at++) {
+      // It may make off with the folder, so that a command cannot be started, ended or collected: its own loss.
+      const running = await box.sandbox.exec({ id: `victim-${at}`, command, stdin }).catch(() => null)
+      await running?.kill('cancelled').catch(() => {})
+      await running?.collect({ stdout: join(world.folder, 'out'), stderr: join(world.folder, 'err') }).catch(() => {})
+    }
+    // It did get at the folders it was after; an attack that never came close would prove nothing.
+    await box.write('stop', '')
+    await attacker.ended
+    expect(await box.read('won')).toContain('s')
+    for (const name of ['stdin', 'script', 'launch'])
+      expect(readFileSync(join(target, name), 'utf8').slice(0, 40)).toBe('host')
+    expect(readdirSync(target).sort()).toEqual(['launch', 'script', 'stdin'])
+    expect(await box.say('echo on')).toBe('on')
   })
 }

@@ -6,7 +6,7 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineUnavailableError, InvalidOptionError, InvalidPathError, type ProcessInfo } from '../../contract/index.ts'
+import { EngineUnavailableError, InvalidPathError, type ProcessInfo } from '../../contract/index.ts'
 import type { CommandSpec, RunningCommand } from '../sandbox.ts'
 import type { ControlGroups } from './cgroup.ts'
 import { LocalCommand } from './command.ts'
@@ -131,12 +131,6 @@ export class Commands {
     try {
       this.#folders.create(folder, meta, spec, cwd, this.#environment(spec))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
-        throw new InvalidOptionError(`The command id ${JSON.stringify(spec.id)} was used before.`, {
-          nextStep: 'Give each command an id of its own.',
-        })
-      }
-      this.#folders.remove(folder)
       throw asDiskFull(error, 'Starting the command')
     }
     const entry = this.#entry(folder, meta, this.#folders, false)

@@ -5,21 +5,26 @@
  */
 import { createHash } from 'node:crypto'
 import {
-  chownSync,
   closeSync,
   constants,
+  fchownSync,
   fstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
+import {
+  EngineUnavailableError,
+  FileNotFoundError,
+  InvalidOptionError,
+  InvalidPathError,
+} from '../../contract/index.ts'
 import { quote } from '../channel/index.ts'
 import { openBeneath } from '../layers/index.ts'
 import type { CommandSpec } from '../sandbox.ts'
+import { entryOf, removeAt } from './remove-at.ts'
 import { RUN_FOLDER } from './root-plan.ts'
 import type { Agent } from './state.ts'
 
@@ -58,30 +63,28 @@ export class RunFolders {
     this.#own = own
   }
 
-  /** Makes the folder with all that the launcher needs. @throws the system's ENOSPC */
+  /**
+   * Makes the folder with all that the launcher needs. The agent may be at work beside it, and as an ordinary user it
+   * can rename what it likes there: everything is written through the descriptor of the folder that was made, as files
+   * that are new. As root the folder becomes the agent's last.
+   * @throws InvalidOptionError (the name was used), EngineUnavailableError (the agent meddled); the system's ENOSPC
+   */
   create(name: string, meta: CommandMeta, spec: CommandSpec, dir: string, env: Readonly<Record<string, string>>): void {
-    const folder = join(this.#root(), name)
-    mkdirSync(folder, { mode: 0o755 })
-    if (!this.#own) chownSync(folder, this.#agent.uid, this.#agent.gid)
-    if (spec.stdin !== undefined) writeFileSync(join(folder, 'stdin'), spec.stdin, { mode: 0o644 })
-    const inside = `${RUN_FOLDER}/${name}`
-    let words = typeof spec.command === 'string' ? ['sh', '-c', spec.command] : spec.command
-    if (typeof spec.command === 'string' && Buffer.byteLength(spec.command) > ARGUMENT_BYTES) {
-      writeFileSync(join(folder, 'script'), spec.command, { mode: 0o644 })
-      words = ['sh', `${inside}/script`]
-    }
-    const lines = [`#${JSON.stringify(meta)}`]
-    const odd: string[] = []
-    for (const [key, value] of Object.entries(env)) {
-      if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) lines.push(`export ${key}=${quote(value)}`)
-      else odd.push(`${key}=${value}`)
-    }
-    // Names that no shell can export.
-    if (odd.length > 0) words = ['env', ...odd, ...words]
-    lines.push(`dir=${quote(dir)}`)
-    lines.push(`stdin=${quote(spec.stdin === undefined ? '/dev/null' : `${inside}/stdin`)}`)
-    lines.push(`set -- ${words.map(quote).join(' ')}`)
-    writeFileSync(join(folder, 'launch'), `${lines.join('\n')}\n`, { mode: 0o644 })
+    this.#inRoot((root) => {
+      makeNew(root, name, spec.id)
+      try {
+        const folder = openOwn(root, name)
+        try {
+          for (const [file, content] of launchFiles(name, meta, spec, dir, env)) writeNew(folder, file, content)
+          if (!this.#own) fchownSync(folder, this.#agent.uid, this.#agent.gid)
+        } finally {
+          closeSync(folder)
+        }
+      } catch (error) {
+        removeAt(root, name)
+        throw MEDDLED.has((error as NodeJS.ErrnoException).code ?? '') ? meddled(error) : error
+      }
+    })
   }
 
   names(): string[] {
@@ -128,8 +131,19 @@ export class RunFolders {
     })
   }
 
+  /** As far as the agent lets it be removed; what stays is no run folder, as its `launch` is gone. */
   remove(name: string): void {
-    rmSync(join(this.#root(), name), { recursive: true, force: true })
+    this.#inRoot((root) => removeAt(root, name))
+  }
+
+  /** The folder of run folders is a mount point of ours: it alone is opened by name. */
+  #inRoot(use: (root: number) => void): void {
+    const root = openSync(this.#root(), constants.O_RDONLY | constants.O_DIRECTORY)
+    try {
+      use(root)
+    } finally {
+      closeSync(root)
+    }
   }
 
   async #text(name: string, file: string): Promise<string> {
@@ -151,4 +165,77 @@ export class RunFolders {
       closeSync(fd)
     }
   }
+}
+
+/** What open(2) and mkdir(2) say where a name is not what it was a moment ago. */
+const MEDDLED = new Set(['EEXIST', 'ELOOP', 'ENOTDIR', 'ENOENT'])
+
+const meddled = (cause: unknown): EngineUnavailableError =>
+  new EngineUnavailableError(
+    'The command was not started: something in the sandbox changed its run folder meanwhile.',
+    {
+      nextStep: 'Roll back, which ends what runs in the sandbox, or try again.',
+      cause,
+    },
+  )
+
+function makeNew(root: number, name: string, id: string): void {
+  try {
+    mkdirSync(entryOf(root, name), { mode: 0o755 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new InvalidOptionError(`The command id ${JSON.stringify(id)} was used before.`, {
+      nextStep: 'Give each command an id of its own.',
+    })
+  }
+}
+
+/** The folder that was made a moment ago; whatever else is there by now is refused. */
+function openOwn(root: number, name: string): number {
+  const folder = openSync(entryOf(root, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  const [{ uid, dev }, within] = [fstatSync(folder), fstatSync(root)]
+  if (uid === process.geteuid?.() && dev === within.dev) return folder
+  closeSync(folder)
+  throw meddled(null)
+}
+
+function writeNew(folder: number, name: string, content: string | Uint8Array): void {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const fd = openSync(entryOf(folder, name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+  try {
+    writeFileSync(fd, content)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** What the launcher reads: its shell lines last, as a folder that holds them is one that was made whole. */
+function launchFiles(
+  name: string,
+  meta: CommandMeta,
+  { command, stdin }: CommandSpec,
+  dir: string,
+  env: Readonly<Record<string, string>>,
+): [file: string, content: string | Uint8Array][] {
+  const files: [string, string | Uint8Array][] = []
+  const inside = `${RUN_FOLDER}/${name}`
+  if (stdin !== undefined) files.push(['stdin', stdin])
+  let words = typeof command === 'string' ? ['sh', '-c', command] : command
+  if (typeof command === 'string' && Buffer.byteLength(command) > ARGUMENT_BYTES) {
+    files.push(['script', command])
+    words = ['sh', `${inside}/script`]
+  }
+  const lines = [`#${JSON.stringify(meta)}`]
+  const odd: string[] = []
+  for (const [key, value] of Object.entries(env)) {
+    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) lines.push(`export ${key}=${quote(value)}`)
+    else odd.push(`${key}=${value}`)
+  }
+  // Names that no shell can export.
+  if (odd.length > 0) words = ['env', ...odd, ...words]
+  lines.push(`dir=${quote(dir)}`)
+  lines.push(`stdin=${quote(stdin === undefined ? '/dev/null' : `${inside}/stdin`)}`)
+  lines.push(`set -- ${words.map(quote).join(' ')}`)
+  files.push(['launch', `${lines.join('\n')}\n`])
+  return files
 }
