@@ -57,13 +57,13 @@ const rewind = (args: string[], options: Options = {}): Promise<Answer> => answe
 type Data = any
 
 /** As {@link rewind}, with a terminal of its own; what it shows and what is typed come as one text. */
-const onTerminal = (args: string[], typed: string): Promise<Answer> => {
+const onTerminal = (args: string[], typed: string, beforeTyping?: () => Promise<unknown>): Promise<Answer> => {
   const line = [BIN, ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: workspace, env })
   children.add(child)
   // Typed once it asks: what comes earlier is dropped by some terminals.
   child.stdout.on('data', (part: Buffer) => {
-    if (String(part).includes('[y/N]')) child.stdin.write(typed)
+    if (String(part).includes('[y/N]')) void Promise.resolve(beforeTyping?.()).then(() => child.stdin.write(typed))
   })
   return answerOf(child)
 }
@@ -330,7 +330,7 @@ suiteNeeding(['local'], 'the command line', () => {
     const { stdout } = await rewind(['checkpoint', 'ls'])
     const lines = stdout.split('\n')
     expect(lines[0]).toMatch(/^ CHECKPOINT +WHEN +TAKEN +WHY$/)
-    expect(lines[1]).toMatch(/^ rewind_sandbox-ckpt-\d+ +just now +you +the risky bit$/)
+    expect(lines[1]).toMatch(/^ rewind_sandbox-ckpt-\d+ +just now +you +before it: the risky bit$/)
     expect(lines[2]).toMatch(/^\*rewind_sandbox-ckpt-\d+ +just now +you +second$/)
     expect(stdout.trimEnd()).toMatch(/\* is where `rewind rewind` goes$/)
     expect((await json(['checkpoint', 'ls'])).data).toMatchObject({
@@ -373,12 +373,24 @@ suiteNeeding(['local'], 'the command line', () => {
     expect((await rewind(['read', 'src/a.txt'])).stdout).toBe('hällo\n')
   })
 
+  test('the point that was shown is the one gone back to, whatever its name means by then', async () => {
+    const { id } = (await json(['checkpoint', 'shown'])).data
+    await rewind(['write', 'src/a.txt', 'in the way\n'])
+    const agreed = await onTerminal(['rewind', '--to', 'latest'], 'y\n', () => rewind(['checkpoint', 'later']))
+    expect(agreed.stdout).toContain(`back at ${id} — shown`)
+    expect((await rewind(['read', 'src/a.txt'])).stdout).toBe('hällo\n')
+  })
+
   test('a name that steers terminals does not', async () => {
     await rewind(['exec', '--', 'sh', '-c', 'printf x > "$(printf "a\\033[2Jb")"'])
     const { stdout } = await rewind(['diff'])
     expect(stdout).not.toContain('\u001b')
     expect(stdout).toMatch(/\\x1b\[2J/i)
     await rewind(['checkpoint', 'tame'])
+    expect(await json(['init', workspace, '--session', 'a\u001b[2Jb'])).toMatchObject({ exit: 64 })
+    const turned = await rewind(['checkpoint', 'exe\u202egpj'])
+    expect(turned.stdout).toContain('(exe\\u{202e}gpj)')
+    expect(turned.stdout).toMatch(/--to rewind_sandbox-ckpt-\d+`/)
   })
 
   test('messages go in, out, and back', async () => {
@@ -525,6 +537,47 @@ suiteNeeding(['local'], 'the command line', () => {
     const demo = await json(['demo'], { cwd: base })
     expect(demo).toMatchObject({ exit: 0, data: { rolled_back: true } })
     expect(demo.data.entries.some(({ status }: { status: string }) => status === 'fail')).toBe(true)
+  })
+
+  describe('a demo that cannot come to its end', () => {
+    const elsewhere = { env: { REWIND_HOME: join(base, 'demo-data'), REWIND_DEMO_PACE_MS: '1000' }, cwd: base }
+    const pid = () => (JSON.parse(readFileSync(join(base, 'demo-data/host.json'), 'utf8')) as { pid: number }).pid
+
+    async function demoUntilItsFirstStep(): Promise<{ session: string; answer: Promise<Answer> }> {
+      const child = start(['demo'], elsewhere)
+      const answer = answerOf(child)
+      let said = ''
+      await new Promise<void>((resolve) =>
+        child.stdout?.on('data', (part: string) => {
+          said += part
+          if (said.includes('1/')) resolve()
+        }),
+      )
+      return { session: /^Session (\S+)/m.exec(said)?.[1] ?? '', answer }
+    }
+
+    afterAll(async () => {
+      const { data } = await json(['sessions'], elsewhere)
+      for (const { id } of data.sessions) await rewind(['destroy', '-y', '--session', id], elsewhere)
+      process.kill(pid(), 'SIGTERM')
+    })
+
+    test('because its session was destroyed, says so with code 4', async () => {
+      const { session, answer } = await demoUntilItsFirstStep()
+      await rewind(['destroy', '-y', '--session', session], elsewhere)
+      const { code, stderr } = await answer
+      expect(code).toBe(4)
+      expect(stderr).toMatch(/was destroyed before the demo was over/)
+    })
+
+    test('because its host was killed, says so with code 4', async () => {
+      const { session, answer } = await demoUntilItsFirstStep()
+      process.kill(pid(), 'SIGKILL')
+      const { code, stderr } = await answer
+      expect(code).toBe(4)
+      expect(stderr).toMatch(/The host went away in the middle of the demo/)
+      expect(stderr).toContain(`rewind destroy --session ${session}`)
+    })
   })
 
   test('destroy leaves the record: timeline and ledger can still be read', async () => {

@@ -1,10 +1,11 @@
 /** `rewind demo`: the demo's story, told in the terminal while it happens. */
-import { InternalError } from '../../contract/errors.ts'
+import { ConnectionLostError, InternalError, SessionNotStartedError } from '../../contract/errors.ts'
 import type { Message, Point, SessionEvent, SessionSummary } from '../../contract/index.ts'
 import { visible, visibleName } from '../../contract/text.ts'
-import type { Rpc } from '../../serve/client/index.ts'
+import { isLive } from '../../contract/timeline.ts'
+import { isConnectionLoss, type Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
-import type { Define } from '../command.ts'
+import { type Define, FailureWithData } from '../command.ts'
 import { pairOf } from './diff.ts'
 import { ledgerTable } from './ledger.ts'
 import { describeMessage } from './messages.ts'
@@ -17,12 +18,15 @@ export const defineDemo: Define = (program, action) => {
       action(async (cli) => {
         const rpc = await cli.rpc()
         const stop = new AbortController()
-        // Asked for before the demo begins, so that its first event is not missed.
-        const events = await rpc.events({ since: null }, { signal: stop.signal })
+        // Asked for before the demo begins, so that its first event is not missed. It is not taken up by a later host:
+        // the demo is played by the one that began it, and goes with it.
+        const events = await rpc.events({ since: null }, { signal: stop.signal, context: { retry: 0 } })
         const demo = await rpc.sessions.demo()
         const teller = new Teller(cli, rpc, demo)
         try {
           for await (const event of events) if (event.session === demo.id && (await teller.tell(event))) break
+        } catch (error) {
+          throw isConnectionLoss(error) ? hostGone(demo) : error
         } finally {
           stop.abort()
         }
@@ -30,6 +34,21 @@ export const defineDemo: Define = (program, action) => {
       }),
     )
 }
+
+const hostGone = ({ name }: SessionSummary) =>
+  new ConnectionLostError('The host went away in the middle of the demo, and no other one goes on with it.', {
+    nextStep: `\`rewind demo\` begins anew; \`rewind destroy --session ${name}\` removes what is left of this one.`,
+  })
+
+/** Exit code 4, as for a lost host: nothing is wrong with the command, what it watched is gone. */
+const endedEarly = ({ name, status }: SessionSummary) =>
+  new FailureWithData(
+    new SessionNotStartedError(`Session ${name} was ${status} before the demo was over.`, {
+      nextStep: '`rewind demo` begins anew.',
+    }),
+    undefined,
+    4,
+  )
 
 /** Follows one demo and tells what it sees; it knows nothing of the plot but what the events say. */
 class Teller {
@@ -44,7 +63,10 @@ class Teller {
     this.#cli.out.line(`Session ${demo.name} in ${visibleName(demo.workspace)} (${demo.engine}: ${demo.engineDetail})`)
   }
 
-  /** @returns true once the story is over */
+  /**
+   * @returns true once the story is over
+   * @throws when it can no longer come to its end
+   */
   async tell(event: SessionEvent): Promise<boolean> {
     switch (event.type) {
       case 'demoStep':
@@ -55,6 +77,9 @@ class Teller {
         return false
       case 'verifierAttempt':
         if (event.verdict) this.#verdict(event.verdict)
+        return false
+      case 'sessionChanged':
+        if (!isLive(event.summary)) throw endedEarly(event.summary)
         return false
       case 'rewound':
         await this.#showUndone(event.head, event.from)

@@ -75,8 +75,8 @@ export async function connectHost({ home, start, version }: ConnectOptions): Pro
   return client
 }
 
-/** What oRPC's link throws when the line is cut during a call, or could not be had for one. */
-const isConnectionLoss = (error: unknown): boolean =>
+/** What oRPC's link throws when the line is cut during a call or within a stream, or could not be had for one. */
+export const isConnectionLoss = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'AbortError' || error.message === 'Cannot send message, WebSocket is not open.')
 
