@@ -40,8 +40,8 @@ export const defineRewind: Define = (program, action) => {
     .action(
       action<{ to?: string; yes?: boolean }>(async (cli, _operands, options) => {
         const { rpc, session } = await cli.begin()
-        const to = options.to ?? (await bareTarget(rpc, session))
-        if (!options.yes) await ask(cli, await rpc.timeline.preview({ session, to }))
+        const named = options.to ?? (await bareTarget(rpc, session))
+        const to = options.yes ? named : await agreedTo(cli, await rpc.timeline.preview({ session, to: named }))
         tell(cli, await rpc.timeline.rollback({ session, to }))
       }),
     )
@@ -66,7 +66,12 @@ async function bareTarget(rpc: Rpc, session: string): Promise<string> {
   })
 }
 
-async function ask(cli: Cli, preview: RewindPreview): Promise<void> {
+/**
+ * Asks whether what is previewed shall be done.
+ * @returns the very point that was shown: a name may mean another one by the time of the answer
+ * @throws DeclinedError
+ */
+async function agreedTo(cli: Cli, preview: RewindPreview): Promise<string> {
   if (cli.out.json || !canAsk())
     throw new DeclinedError('A rewind asks first, and nobody is here to be asked. Nothing was changed.', {
       nextStep: 'Say -y to rewind without being asked.',
@@ -74,6 +79,7 @@ async function ask(cli: Cli, preview: RewindPreview): Promise<void> {
   const { changeLetter } = await import('../../diff/index.ts')
   process.stderr.write(`${describe(preview, changeLetter)}\n`)
   await confirm(`Rewind to ${idAndLabel(preview.to)}?`)
+  return preview.to.id
 }
 
 function describe(
