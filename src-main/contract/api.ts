@@ -28,6 +28,7 @@ import {
   Timeline,
   VerifierSpec,
 } from './model.ts'
+import { visibleName } from './text.ts'
 
 /** A session's id, or the name of a live one (of an ended one where none is live). */
 const SessionRef = z.object({ session: z.string().min(1) })
@@ -54,8 +55,16 @@ export const HostInfo = z.object({
 })
 export type HostInfo = z.infer<typeof HostInfo>
 
+/** A session's name stands in points' ids, in listings and in commands to copy: one line that shows all that it holds. */
+const SessionName = z
+  .string()
+  .refine(
+    (name) => name.trim() !== '' && name.length <= 64 && visibleName(name) === name && !/[/\\]/.test(name),
+    'a session name has 1 to 64 characters: no invisible ones, no control characters, no / and no \\',
+  )
+
 export const SessionOptions = z.object({
-  name: z.string().min(1).max(64).default('rewind_sandbox'),
+  name: SessionName.default('rewind_sandbox'),
   /** Absolute host folder. */
   workspace: z.string().min(1),
   /** True where a person wrote the path out: only then may it be the home folder. */

@@ -1,5 +1,5 @@
 /** `rewind write` and `rewind read`: single files in the sandbox, bytes as they are. */
-
+import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
 import { readStdin } from '../prompt.ts'
 
@@ -17,7 +17,7 @@ export const defineFiles: Define = (program, action) => {
             ? { content: (await readStdin()).toString('base64'), encoding: 'base64' as const }
             : { content, encoding: 'utf-8' as const }
         const written = await rpc.files.write({ session, path, ...what })
-        cli.out.result({ ...written, status: 'written' }, `Wrote ${written.target}`)
+        cli.out.result({ ...written, status: 'written' }, `Wrote ${visibleName(written.target)}`)
       }),
     )
   program

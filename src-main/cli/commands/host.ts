@@ -54,7 +54,9 @@ export const defineHost: Define = (program, action) => {
       action(async (cli) => {
         const checks = await (await cli.rpc()).host.doctor()
         const rows = checks.map(({ name, ok, detail }) => [ok ? 'ok' : '--', name, visibleName(detail)])
-        const remedies = checks.flatMap(({ name, ok, remedy }) => (ok || remedy === null ? [] : [`${name}: ${remedy}`]))
+        const remedies = checks.flatMap(({ name, ok, remedy }) =>
+          ok || remedy === null ? [] : [`${name}: ${visibleName(remedy)}`],
+        )
         cli.out.result(
           { checks, version, node: process.version, package: packageRoot },
           [table(rows), ...remedies].join('\n'),

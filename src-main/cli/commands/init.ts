@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { Option } from 'commander'
 import type { SessionOptions } from '../../contract/index.ts'
+import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
 
 type Options = Pick<SessionOptions, 'engine' | 'mode' | 'base' | 'network'> & { create?: boolean; force?: boolean }
@@ -36,8 +37,8 @@ export const defineInit: Define = (program, action) => {
           create: options.create ?? false,
           force: options.force ?? false,
         })
-        if (created) cli.out.note(`Made ${session.workspace}.`)
-        for (const note of session.notes) cli.out.note(note)
+        if (created) cli.out.note(`Made ${visibleName(session.workspace)}.`)
+        for (const note of session.notes) cli.out.note(visibleName(note))
         cli.out.result(
           {
             path: session.workspace,
@@ -48,7 +49,7 @@ export const defineInit: Define = (program, action) => {
             attached,
             created,
           },
-          `${attached ? 'Attached to' : 'Started'} ${session.name} on ${session.workspace} (${session.engine}: ${session.engineDetail})`,
+          `${attached ? 'Attached to' : 'Started'} ${visibleName(session.name)} on ${visibleName(session.workspace)} (${session.engine}: ${session.engineDetail})`,
         )
       }),
     )
