@@ -26,7 +26,7 @@ export const defineCheckpoint: Define = (program, action) => {
         const name = point.label === null ? '' : ` (${visibleName(point.label)})`
         cli.out.result(
           { checkpoint: nameOf(point), id: point.id, status: 'saved', ms: point.ms },
-          `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${quoted(nameOf(point))}\``,
+          `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${quoted(typedName(point))}\``,
         )
       }),
     )
@@ -46,6 +46,12 @@ export const defineCheckpoint: Define = (program, action) => {
 
 /** A word for a shell, with quotes where it needs them. */
 const quoted = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+/** What names the point again when it is typed: not a label that cannot be read off the screen. */
+const typedName = (point: Point): string => {
+  const name = nameOf(point)
+  return visibleName(name) === name ? name : point.id
+}
 
 interface Shown {
   all?: boolean
@@ -96,8 +102,12 @@ const row = (point: Point, isTarget: boolean): string[] => [
   `${isTarget ? '*' : ' '}${point.id}`,
   ago(point.at),
   point.takenBy,
-  visibleName(point.why ?? point.label ?? point.tool ?? ''),
+  visibleName(labelAndReason(point)),
 ]
+
+/** `stable: constant-time comparison`: the label to go back by, and what for. */
+const labelAndReason = ({ id, label, why, tool }: Point): string =>
+  [label === id ? null : label, why ?? tool].filter((part) => part !== null).join(': ')
 
 const branchText = ({ letter, from, points }: { letter: string; from: string; points: Point[] }): string =>
   `branch ${letter}, left the line at ${from}\n${table(points.map((point) => row(point, false)))}`
