@@ -5,6 +5,7 @@
 import { implement, withEventMeta } from '@orpc/server'
 import { type Check, contract, type HostInfo, toRpcError } from '../contract/index.ts'
 import type { SessionManager } from '../session/index.ts'
+import { assertSendable } from './sendable.ts'
 
 /** What the host itself can be asked; the rest is the sessions' matter. */
 export interface HostControls {
@@ -26,7 +27,9 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
     .$context<Connection>()
     .use(async ({ next }) => {
       try {
-        return await next()
+        const answer = await next()
+        assertSendable(answer.output)
+        return answer
       } catch (error) {
         throw toRpcError(error)
       }

@@ -7,10 +7,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RPCHandler } from '@orpc/server/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { MAX_MESSAGE_BYTES } from './message-limit.ts'
 import type { Connection, Router } from './router.ts'
 
-/** The largest message taken: a whole file in base64, a long history. */
-const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 /** Unsent bytes from which streams wait. */
 const SLOW_BYTES = 1024 * 1024
 /** A client that leaves a stream waiting so long is dropped. */

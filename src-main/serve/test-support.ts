@@ -15,12 +15,15 @@ export class FakeSessions {
   /** Calls of what changes something. */
   rollbacks = 0
   rollbackTakesMs = 0
+  /** What reading a file answers. */
+  file = ''
   waiting: PromiseWithResolvers<CommandResult> = Promise.withResolvers()
   events: (since: number | null, signal?: AbortSignal) => AsyncGenerator<SessionEvent> = async function* () {}
 
   asManager(): SessionManager {
     const session = {
       waitCommand: () => this.waiting.promise,
+      read: async () => ({ content: this.file, encoding: 'utf-8' }),
       rollback: async () => {
         this.rollbacks++
         await new Promise((resolve) => setTimeout(resolve, this.rollbackTakesMs))

@@ -9,9 +9,12 @@ import {
   type SessionEvent,
 } from '../../contract/index.ts'
 import type { Host } from '../host.ts'
+import { MAX_MESSAGE_BYTES } from '../message-limit.ts'
 import { version } from '../package-root.ts'
+import { socketPath } from '../socket-path.ts'
 import { FakeSessions, removeHome, startFakeHost, tempHome } from '../test-support.ts'
 import { connectHost, type HostClient, isOlder } from './connect.ts'
+import { LocalSocket } from './local-socket.ts'
 import { cleanEnvironment } from './spawn-host.ts'
 
 let home: string
@@ -66,7 +69,7 @@ const result: CommandResult = {
 /** Events 1, 2, 3, ... after `since`, one every 10 ms. */
 const counting = async function* (since: number | null, signal?: AbortSignal): AsyncGenerator<SessionEvent> {
   for (let id = (since ?? 0) + 1; !signal?.aborted; id++) {
-    yield { id, at: new Date(), session: 's', type: 'sessionDeleted' }
+    yield { id, at: new Date(), session: 's', type: 'filesChanged' }
     await sleep(10)
   }
 }
@@ -100,6 +103,24 @@ describe('a client', () => {
       if (id >= 30) break
     }
     expect(seen).toEqual(Array.from({ length: 30 }, (_, at) => at + 1))
+  })
+
+  test('an answer that no message can carry is an error, and the line goes on', async () => {
+    sessions.file = 'x'.repeat(MAX_MESSAGE_BYTES + 1)
+    const read = client.rpc.files.read({ session: 's', path: 'big' })
+    await expect(read).rejects.toThrow('The answer is too large to be sent')
+    await expect(read).rejects.toBeInstanceOf(InvalidOptionError)
+    sessions.file = 'small'
+    expect(await client.rpc.files.read({ session: 's', path: 'small' })).toEqual({
+      content: 'small',
+      encoding: 'utf-8',
+    })
+  })
+
+  test('a question that no message can carry is not sent', async () => {
+    const socket = await LocalSocket.open(socketPath(home))
+    expect(() => socket.send(new Uint8Array(MAX_MESSAGE_BYTES + 1))).toThrow(InvalidOptionError)
+    socket.close()
   })
 
   test('a call that changes something is not sent twice, and says that its outcome is not known', async () => {

@@ -4,9 +4,8 @@
  */
 import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
-
-/** The largest message taken, as on the host's side. */
-const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+import { InvalidOptionError } from '../../contract/errors.ts'
+import { MAX_MESSAGE_BYTES } from '../message-limit.ts'
 
 const CONTINUATION = 0x0
 const TEXT = 0x1
@@ -69,9 +68,15 @@ export class LocalSocket extends EventEmitter<Events> {
     if (head.length > 0) queueMicrotask(() => this.#take(head))
   }
 
+  /** @throws InvalidOptionError for a message that the host would hang up on */
   send(data: string | Uint8Array): void {
-    if (typeof data === 'string') this.#write(TEXT, Buffer.from(data))
-    else this.#write(BINARY, data)
+    const payload = typeof data === 'string' ? Buffer.from(data) : data
+    if (payload.length > MAX_MESSAGE_BYTES)
+      throw new InvalidOptionError(
+        `This is too large to be sent: more than ${Math.floor(MAX_MESSAGE_BYTES / 1e6)} MB in one call.`,
+        { nextStep: 'Hand it over in pieces, or put it into the workspace before the session begins.' },
+      )
+    this.#write(typeof data === 'string' ? TEXT : BINARY, payload)
   }
 
   /** Takes its leave and hangs up. */
