@@ -149,7 +149,7 @@ export interface Sandbox {
    * @throws InvalidPathError, DiskFullError
    */
   writeFile(path: string, content: Uint8Array): Promise<string>
-  /** @throws InvalidPathError, FileNotFoundError */
+  /** @throws InvalidPathError, FileNotFoundError, InvalidOptionError (over 128 MiB) */
   readFile(path: string, state?: ReadState): Promise<Uint8Array>
 
   /** Freezes what stands as new layers below a fresh top. The same `operation` again answers the same outcome. */

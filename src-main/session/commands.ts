@@ -45,6 +45,13 @@ export class Commands {
     return this.#context.store.commands.running(this.#context.id)
   }
 
+  /** Bytes of output that are kept of its commands. */
+  get outputBytes(): number {
+    return this.#context.store.commands
+      .list(this.#context.id)
+      .reduce((sum, { stdoutBytes, stderrBytes }) => sum + stdoutBytes + stderrBytes, 0)
+  }
+
   /** Takes over what an earlier host left running. Call once after attach. */
   async attach(sandbox: Sandbox): Promise<void> {
     const context = this.#context

@@ -431,6 +431,14 @@ suiteNeeding(['local'], 'a session', () => {
     await expect(read()).rejects.toMatchObject({ code: 'SANDBOX_NOT_FOUND' })
   })
 
+  test('read: a file that no answer can hold is refused, now and at a point', async () => {
+    await run(session, 'truncate -s 200M huge')
+    const read = (at: string) => session.read({ path: 'huge', at, encoding: null })
+    await expect(read('now')).rejects.toMatchObject({ code: 'INVALID_OPTION', data: { size: 200 << 20 } })
+    await checkpoint(session, 'held')
+    await expect(read('held')).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+  })
+
   test('create: two clients who ask at once get one session', async () => {
     const both = await Promise.all([
       manager.create(options({ name: 'twin' })),

@@ -69,6 +69,7 @@ export class Session {
     await this.#commands.attach(sandbox)
     for (const { id, tool } of this.#commands.running) if (tool !== null && tool !== VERIFIER) this.#watchTool(id)
     this.#pair.countMissing(sandbox)
+    this.#measureLater()
   }
 
   /** What taking hold of the sandbox after a restart has shown. @param losses what a person should know of it */
@@ -185,9 +186,9 @@ export class Session {
     return {
       from: input.from,
       to: input.to,
-      changes: changes.slice(0, CHANGES_LIMIT) satisfies Change[],
+      changes: changes.slice(0, input.limit ?? changes.length) satisfies Change[],
       counts: countChanges(changes),
-      truncated: changes.length > CHANGES_LIMIT,
+      truncated: changes.length > (input.limit ?? changes.length),
     }
   }
 
@@ -321,7 +322,7 @@ export class Session {
         await sandbox.destroy()
       } else await context.removeSandbox()
       context.forgetSandbox()
-      context.bytes = 0
+      context.bytes = this.#commands.outputBytes
       if (context.row.demo) removeDemoWorkspace(context.row.workspace)
       return this.#close('destroyed')
     })
@@ -383,11 +384,12 @@ export class Session {
       : this.#context.layers()
   }
 
+  /** What it holds on disk: layers, and the output of its commands. */
   #measureLater(): void {
     const context = this.#context
     context.quiet.later('measure', async () => {
       const sandbox = await context.layers()
-      const bytes = await sandbox.usage()
+      const bytes = (await sandbox.usage()) + this.#commands.outputBytes
       if (bytes === context.bytes) return
       context.bytes = bytes
       context.raiseSummary()

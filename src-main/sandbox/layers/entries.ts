@@ -1,5 +1,5 @@
 /** Single entries of a stack: both sides of a path, and a file's bytes. */
-import { closeSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import { FileNotFoundError, type FilePair, InvalidPathError } from '../../contract/index.ts'
 import {
   type ByteString,
@@ -12,6 +12,7 @@ import {
 } from './names.ts'
 import { openRegular } from './same-content.ts'
 import type { Stack, TreeEntry, TreeFolder, TreeLeaf } from './stack.ts'
+import { readWhole } from './whole-file.ts'
 
 /** As the kernel's own limit. */
 const SYMLINKS = 40
@@ -122,7 +123,7 @@ function wholeFile(entry: TreeLeaf, path: string): Uint8Array {
   const fd = openRegular(entry)
   if (fd === null) throw notFound(toByteString(path))
   try {
-    return readFileSync(fd)
+    return readWhole(fd, path)
   } finally {
     closeSync(fd)
   }

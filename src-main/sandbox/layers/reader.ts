@@ -6,6 +6,7 @@ import { closeReading, type Effort, type LayerDir, type LayerFolder } from './la
 import { getfattrTool, type MarkTool, pythonTool, tarTool } from './mark-tools.ts'
 import { MarkReader, type OpaqueXattr } from './marks.ts'
 import { toByteString } from './names.ts'
+import { SharedOpenings } from './shared-openings.ts'
 import { Stack } from './stack.ts'
 
 /** Reads overlay layers. Stacks are arrays of layers, top first; the lowest one may be a folder with a whole project. */
@@ -70,11 +71,13 @@ export function createLayerReader({
     }
   }
 
+  // Opening starts a program that reads marks, which takes longer than all else about a pair.
+  const openings = new SharedOpenings<Stack>((from, to, use) => withStacks([from, to] as const, use))
+
   return {
     effort,
     changes: (from, to) => withStacks([from, to] as const, compareStacks),
-    pair: (path, from, to, limit) =>
-      withStacks([from, to] as const, (old, now) => pairOf(toByteString(path), old, now, limit)),
+    pair: (path, from, to, limit) => openings.ask(from, to, (old, now) => pairOf(toByteString(path), old, now, limit)),
     read: (path, stack, { workspaceInside }) =>
       withStacks([stack] as const, (opened) => readThrough(path, opened, workspaceInside)),
     forget: (layerPath) => marks.forget(layerPath),

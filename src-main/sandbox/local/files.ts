@@ -10,7 +10,6 @@ import {
   fchownSync,
   fstatSync,
   lstatSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   type Stats,
@@ -19,7 +18,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
-import { openBeneath } from '../layers/index.ts'
+import { openBeneath, readWhole } from '../layers/index.ts'
 import { asDiskFull } from './namespace.ts'
 import { ROOT } from './root-plan.ts'
 import type { Agent } from './state.ts'
@@ -49,7 +48,7 @@ export class Files {
     const { root, workspace } = this.#options
     const fd = await openBeneath(root(), path, constants.O_RDONLY, { insideRoot: workspace })
     try {
-      return readFileSync(fd)
+      return readWhole(fd, path)
     } finally {
       closeSync(fd)
     }

@@ -118,9 +118,10 @@ export class Namespace {
     const lines = [
       `"$MOUNT" --rbind / ${ROOT} && "$MOUNT" -n --make-private /run || return 1`,
       ...seen.map(({ point, options: flags }) => {
-        // As an ordinary user there may be mounts in folders that it cannot enter; nor can its agent.
-        const tolerated = mode === 'user' && !existsSync(point) ? ' || :' : ' || return 1'
-        return call('"$MOUNT"', '-o', `remount,bind,${flags}`, ROOT + point) + tolerated
+        const at = ROOT + point
+        // A mount goes from here too when the host removes the folder that it is on; and as an ordinary user there may
+        // be mounts in folders that it cannot enter, nor can its agent. What stays writable is found below.
+        return `${call('"$MOUNT"', '-o', `remount,bind,${flags}`, at)} 2>&1 || ${call('[', '!', '-e', at, ']')} || return 1`
       }),
       '"$MOUNT" -a -T /run/s/mounts || return 1',
     ]
