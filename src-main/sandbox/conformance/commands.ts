@@ -1,6 +1,8 @@
 /** Commands: how they start, what they are given, how they end and what becomes of what they started. */
+
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { InvalidOptionError, InvalidPathError } from '../../contract/index.ts'
@@ -67,6 +69,26 @@ export function commandBehaviours(source: ProviderSource): void {
     await running.collect(target)
     expect([readFileSync(target.stdout).length, readFileSync(target.stderr).length]).toEqual([50_000_000, 3])
     expect(await box.sandbox.commands()).toEqual([])
+  })
+
+  // A disk of its own can only be made as root.
+  test.runIf(process.getuid?.() === 0)('exec:output-that-found-no-room-can-be-collected-again', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    const disk = join(world.folder, 'disk')
+    mkdirSync(disk)
+    // What comes after the first mebibyte does not fit.
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 't', disk])
+    try {
+      const running = await box.sandbox.exec({ id: 'much', command: 'head -c 1048676 /dev/zero' })
+      await running.ended
+      const [out, err] = [join(world.folder, 'out'), join(world.folder, 'err')]
+      await expect(running.collect({ stdout: join(disk, 'out'), stderr: err })).rejects.toThrow('ENOSPC')
+      await running.collect({ stdout: out, stderr: err })
+      expect(readFileSync(out).length).toBe(1_048_676)
+    } finally {
+      execFileSync('umount', [disk])
+    }
   })
 
   test('exec:background-child-hangs-nobody', async () => {

@@ -1,8 +1,7 @@
 /** One command, running or ended, as the interface shows it. */
-import { once } from 'node:events'
-import { createWriteStream, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { constants as system } from 'node:os'
-import { finished } from 'node:stream/promises'
 import type { CommandEnd, RunningCommand } from '../sandbox.ts'
 import type { CommandMeta, RecordedEnd } from './run-folder.ts'
 
@@ -84,15 +83,17 @@ export class LocalCommand implements RunningCommand {
 
   async #copy(stream: Stream, path: string): Promise<void> {
     let bytes = await this.#access.read(stream, 0, COPY_BYTES)
-    // Most output is short: a stream costs more than the rest of such a command.
+    // Most output is short: waiting for a file handle costs more than the rest of such a command.
     if (bytes.length < COPY_BYTES) return writeFileSync(path, bytes, { mode: 0o600 })
-    const file = createWriteStream(path, { mode: 0o600 })
-    for (let offset = 0; bytes.length > 0; bytes = await this.#access.read(stream, offset, COPY_BYTES)) {
-      offset += bytes.length
-      if (!file.write(bytes)) await once(file, 'drain')
+    const file = await open(path, 'w', 0o600)
+    try {
+      for (let offset = 0; bytes.length > 0; bytes = await this.#access.read(stream, offset, COPY_BYTES)) {
+        offset += bytes.length
+        await file.writeFile(bytes)
+      }
+    } finally {
+      await file.close()
     }
-    file.end()
-    await finished(file)
   }
 
   #armTimer(deadline: number): void {

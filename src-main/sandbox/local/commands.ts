@@ -41,6 +41,9 @@ const START_LIMIT_MS = 20_000
 /** Between looks at commands that cannot tell. */
 const ADOPTED_LOOK_MS = 20
 const LOOK_MS = 500
+/** After looks that failed: the disk is full, say, or no program can be started just now. */
+const LONGEST_LOOK_MS = 5_000
+const LOOKS_WITHOUT_HOLDER = 4
 
 export interface CommandsOptions {
   namespace: Namespace
@@ -265,9 +268,11 @@ export class Commands {
   /** Everything that runs inside for the agent: not the holder and not the launcher. */
   processes(): HostProcess[] {
     const { holder } = this.#options.namespace
-    const ours = this.#launcher === null ? 1 : 2
-    if (countInside(holder) === ours) return []
-    return processesOf(holder).filter(({ pid }) => pid !== this.#launcher?.pid)
+    const launcher = this.#launcher?.pid
+    // One that the agent killed is not to hide another process by its number.
+    const alive = launcher !== undefined && isRunning(launcher)
+    if (countInside(holder) === (alive ? 2 : 1)) return []
+    return processesOf(holder).filter(({ pid }) => pid !== launcher)
   }
 
   /** Those of them that are an agent's and alive: not our launchers and supervisors, nor what is ending right now. */
@@ -344,23 +349,31 @@ export class Commands {
   #look(): void {
     if (this.#looking) return
     this.#looking = true
-    const done = (): void => {
+    void this.#lookOn().finally(() => {
       this.#looking = false
-    }
-    // The sandbox may end under it; what commands are told then is told by whoever ends it.
-    void this.#lookOn().then(done, done)
+    })
   }
 
+  /** Never rejects: somebody waits for these commands, whatever goes wrong with a look. */
   async #lookOn(): Promise<void> {
-    for (;;) {
+    for (let failures = 0; ; ) {
       const running = [...this.#entries.values()].filter(({ command }) => command.running)
       if (this.#closed || running.length === 0) return
       const adopted = running.some((entry) => entry.adopted)
-      await sleep(adopted ? ADOPTED_LOOK_MS : LOOK_MS, undefined, { ref: false })
+      const pause = (adopted ? ADOPTED_LOOK_MS : LOOK_MS) * 2 ** failures
+      await sleep(Math.min(pause, LONGEST_LOOK_MS), undefined, { ref: false })
       if (this.#closed) return
-      await this.#options.inView(async () => {
-        for (const entry of running) if (entry.command.running) await this.#lookAt(entry)
-      })
+      try {
+        await this.#options.inView(async () => {
+          for (const entry of running) if (entry.command.running) await this.#lookAt(entry)
+        })
+        failures = 0
+      } catch {
+        failures++
+        // Where no namespace stands again after a while there is nothing in which they could run.
+        if (failures < LOOKS_WITHOUT_HOLDER || this.#options.namespace.holderLives) continue
+        for (const { command } of running) command.settle({ status: 'lost', code: null, signal: null })
+      }
     }
   }
 
@@ -372,6 +385,12 @@ export class Commands {
     if (end !== null) command.exited(end)
     else if (!alive && (supervisor !== null || adopted)) command.settle({ status: 'lost', code: null, signal: null })
   }
+}
+
+/** A dead one that nobody has reaped yet still has its number. */
+function isRunning(pid: number): boolean {
+  const found = readProcess(pid)
+  return found !== null && found.state !== 'Z'
 }
 
 function isFolder(path: string): boolean {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { shellCrashPoints } from '../../store/index.ts'
@@ -26,6 +27,13 @@ function place(): { home: string; workspace: string } {
 const stateOf = (home: string, id: string): SandboxState =>
   JSON.parse(readFileSync(join(home, 'sandboxes', id, 'state.json'), 'utf8')) as SandboxState
 
+/** They alone are children of ours; what they started, and what waits for that, is not. */
+function controlShells(home: string, id: string): number[] {
+  const script = `grep -lz "^FOLDER=${home}/sandboxes/${id}$" /proc/[0-9]*/environ 2>/dev/null || :`
+  const paths = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\n').filter(Boolean)
+  return paths.map((path) => Number(path.split('/')[2])).filter((pid) => readProcess(pid)?.parent === process.pid)
+}
+
 suiteNeeding(['local'], 'what is killed under the local engine', () => {
   for (const point of shellCrashPoints) {
     test(`control shell killed at ${point}`, () => {
@@ -47,6 +55,48 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     })
   }
 
+  test('launcher killed: what goes on is neither hidden by its number nor left by a rollback', async () => {
+    const { home, workspace } = place()
+    const box = new Box(
+      await createLocalProvider({ home }).create({
+        id: 'l',
+        workspace,
+        base: 'auto',
+        network: true,
+        env: {},
+        hidden: [home],
+      }),
+    )
+    onTestFinished(() => box.sandbox.destroy())
+    const { baseState } = box.sandbox.facts
+    // Its supervisor bears the launcher's name too. What stays is one process beside the holder.
+    const killing =
+      'for p in $(grep -lz rewind-launche[r] /proc/[0-9]*/cmdline); do kill -9 $(basename $(dirname $p)); done'
+    await box.sandbox.exec({ id: 'killer', command: `${killing}; echo x >f; exec sleep 300` })
+    const running = async () => (await box.sandbox.processes()).map((process) => process.command)
+    await expect.poll(running).toEqual(['sleep 300'])
+    expect((await box.back(baseState)).stopped.map((process) => process.command)).toEqual(['sleep 300'])
+    expect(await box.say('echo on')).toBe('on')
+  })
+
+  test('control shell killed where none can be opened for a while: an adopted command is still seen to end', async () => {
+    const { home, workspace } = place()
+    const provider = createLocalProvider({ home })
+    const first = await provider.create({ id: 'd', workspace, base: 'auto', network: true, env: {}, hidden: [home] })
+    await first.exec({ id: 'adopted', command: 'sleep 2; exit 3' })
+    await first.detach()
+    const again = await createLocalProvider({ home }).attach('d')
+    onTestFinished(() => again.destroy())
+    const [adopted] = await again.commands()
+    const lock = join(home, 'sandboxes', 'd', 'lock')
+    rmSync(lock)
+    mkdirSync(lock)
+    for (const pid of controlShells(home, 'd')) process.kill(pid, 'SIGKILL')
+    await sleep(600)
+    rmSync(lock, { recursive: true })
+    expect(await adopted?.ended).toMatchObject({ status: 'exited', code: 3 })
+  })
+
   test('control shell killed between calls', async () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })
@@ -55,15 +105,7 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     )
     onTestFinished(() => box.sandbox.destroy())
     const server = await box.sandbox.exec({ id: 'server', command: 'sleep 0.5; echo end' })
-    const pids = execFileSync('sh', [
-      '-c',
-      `grep -lz "^FOLDER=${home}/sandboxes/a$" /proc/[0-9]*/environ 2>/dev/null || :`,
-    ])
-    // The control shell alone is a child of ours; what it started, and what waits for that, is not.
-    for (const path of pids.toString().split('\n').filter(Boolean)) {
-      const pid = Number(path.split('/')[2])
-      if (readProcess(pid)?.parent === process.pid) process.kill(pid, 'SIGKILL')
-    }
+    for (const pid of controlShells(home, 'a')) process.kill(pid, 'SIGKILL')
     await box.write('f', 'x')
     expect(await box.say('cat f')).toBe('x')
     expect((await box.sandbox.checkpoint('c')).changed).toBe(true)

@@ -1,8 +1,13 @@
 /** The engine's parts that can be tried without a sandbox. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { EngineUnavailableError, InvalidOptionError } from '../../contract/index.ts'
 import { quote } from '../channel/index.ts'
+import { LocalCommand } from './command.ts'
 import { Gate } from './gate.ts'
 import { parse } from './launcher.ts'
 import { escapeOctal, mountOf, parseMounts, readOnlyOptions } from './mountinfo.ts'
@@ -102,4 +107,28 @@ test('gate: shared uses run together, an exclusive one alone and in its turn', a
   await expect(failing).rejects.toThrow('no')
   await Promise.all(all)
   expect(seen).toEqual(['a', 'b', 'c', 'd'])
+})
+
+// A disk of its own can only be made as root.
+test.runIf(process.getuid?.() === 0)('command: a disk that fills up while output is waited for is told', async () => {
+  const disk = mkdtempSync(join(tmpdir(), 'rewind-parts-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 't', disk])
+  try {
+    const output = Buffer.alloc((1 << 20) + 100)
+    const command = new LocalCommand(
+      { id: 'a', startedAt: 0, deadline: null },
+      {
+        size: async () => output.length,
+        // As it is while a checkpoint has the sandbox to itself.
+        read: async (_, offset, limit) => sleep(20, output.subarray(offset, offset + limit)),
+        kill: async () => {},
+        remove: async () => expect.unreachable('it was not collected'),
+      },
+    )
+    const target = { stdout: join(disk, 'out'), stderr: join(disk, 'err') }
+    await expect(command.collect(target)).rejects.toThrow('ENOSPC')
+  } finally {
+    execFileSync('umount', [disk])
+    rmdirSync(disk)
+  }
 })
