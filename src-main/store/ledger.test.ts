@@ -23,7 +23,8 @@ function tamper(file: string, statement: string, triggers: 'kept' | 'removed' = 
   const db = new SQLite(file)
   try {
     if (triggers === 'removed')
-      db.exec('DROP TRIGGER ledgerNoUpdate; DROP TRIGGER ledgerNoDelete; DROP TRIGGER ledgerNoReplace')
+      for (const name of db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'trigger'").pluck().all())
+        db.exec(`DROP TRIGGER ${name}`)
     db.exec(statement)
   } finally {
     db.close()
@@ -62,11 +63,17 @@ describe('ledger', () => {
       `INSERT OR REPLACE INTO ledger SELECT session, id, timestamp, eventType, 'pass', checkpoint, point, rawOutput,
       notes, resolution, decidedBy, hash FROM ledger`,
     ],
+    ['UPDATE ledgerHeads SET rows = 0'],
+    ["UPDATE ledgerHeads SET rows = rows + 1, hash = '00'"],
+    ["UPDATE ledgerHeads SET session = 's2'"],
+    ['DELETE FROM ledgerHeads'],
+    ["INSERT OR REPLACE INTO ledgerHeads VALUES ('s1', 0, '00')"],
   ])('is closed by the database itself against %s', (statement) => {
-    const { store, file } = storeWith('s1')
+    const { store, file } = storeWith('s1', 's2')
     const row = add(store, { status: 'fail' })
     expect(() => tamper(file, statement, 'kept')).toThrow('the ledger is append-only')
     expect(store.ledger.list('s1')).toEqual([row])
+    expect(store.ledger.verify('s1')).toMatchObject({ whole: true, rows: 1 })
   })
 
   it.each([
@@ -76,6 +83,10 @@ describe('ledger', () => {
     ['a hash', "UPDATE ledger SET hash = '00' WHERE id = 2", 2],
     ['a row taken out', 'DELETE FROM ledger WHERE id = 2', 3],
     ['the first row taken out', 'DELETE FROM ledger WHERE id = 1', 2],
+    ['the last row taken out', 'DELETE FROM ledger WHERE id = 4', 4],
+    ['the last rows taken out', 'DELETE FROM ledger WHERE id > 2', 3],
+    ['all rows taken out', 'DELETE FROM ledger', 1],
+    ['the note of its end taken out', 'DELETE FROM ledgerHeads', 1],
     ['a row moved to another session', "UPDATE ledger SET session = 's2' WHERE id = 1", 2],
     ['a type that does not exist', "UPDATE ledger SET eventType = 'nonsense' WHERE id = 2", 2],
     [
@@ -98,6 +109,16 @@ describe('ledger', () => {
     const forged = chainHash(first.hash, { ...second, status: 'pass' })
     tamper(file, `UPDATE ledger SET status = 'pass', hash = '${forged}' WHERE id = 2`)
     expect(store.ledger.verify('s1')).toMatchObject({ whole: false, brokenAt: 3 })
+  })
+
+  it('shows a last row that was made to look right by itself', () => {
+    const { store, file } = storeWith('s1')
+    for (let n = 0; n < 2; n++) add(store, { status: 'fail' })
+    const [first, last] = store.ledger.list('s1')
+    if (!first || !last) throw new Error('no rows')
+    const forged = chainHash(first.hash, { ...last, status: 'pass' })
+    tamper(file, `UPDATE ledger SET status = 'pass', hash = '${forged}' WHERE id = 2`)
+    expect(store.ledger.verify('s1')).toMatchObject({ whole: false, brokenAt: 2 })
   })
 
   it('takes nothing back with a transaction that another thing failed in', () => {

@@ -1,7 +1,8 @@
 /**
- * The append-only record. Each row's hash covers the one before it, so whatever was changed behind the database's back
- * (its triggers refuse UPDATE and DELETE) shows as a broken chain, unless every later hash was made anew: against that,
- * the head's hash is printed in reports.
+ * The append-only record. Each row's hash covers the one before it, and the chain's end is noted beside it, so whatever
+ * was changed, added or cut off behind the database's back (its triggers refuse all of it) shows as a broken chain. What
+ * does not show is a chain that somebody made anew up to its end, end note included: against that, the head's hash is
+ * printed in reports.
  */
 import { hash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
@@ -25,7 +26,7 @@ export interface ChainCheck {
   rows: number
   /** Hash of the last row; 64 zeros where there is none. */
   head: string
-  /** Id of the first row that does not follow from the one before it. */
+  /** Id of the first row that is missing or does not follow from the one before it. */
   brokenAt: number | null
 }
 
@@ -57,6 +58,9 @@ export function ledgerRepository(db: Database) {
   const last = db.prepare<[string], { id: number; hash: string }>(
     'SELECT id, hash FROM ledger WHERE session = ? ORDER BY id DESC LIMIT 1',
   )
+  const end = db.prepare<[string], { rows: number; hash: string }>(
+    'SELECT rows, hash FROM ledgerHeads WHERE session = ?',
+  )
   const list = db.prepare<[{ session: string; checkpoint: string | null; type: string | null; status: string | null }]>(
     `SELECT * FROM ledger WHERE session = @session
        AND (@checkpoint IS NULL OR checkpoint = @checkpoint)
@@ -81,6 +85,7 @@ export function ledgerRepository(db: Database) {
     verify(session: string): ChainCheck {
       const stored = all(session)
       let previous = root
+      let lastId = 0
       let brokenAt: number | null = null
       for (const row of stored) {
         // A row that no longer parses was tampered with as surely as one whose hash is wrong.
@@ -89,7 +94,11 @@ export function ledgerRepository(db: Database) {
         const { id, hash } = row as { id: number; hash: string }
         if (!follows) brokenAt ??= id
         previous = hash
+        lastId = id
       }
+      const noted = end.get(session) ?? { rows: 0, hash: root }
+      if (noted.rows !== lastId) brokenAt ??= Math.min(noted.rows, lastId) + 1
+      else if (noted.hash !== previous) brokenAt ??= lastId
       return { whole: brokenAt === null, rows: stored.length, head: previous, brokenAt }
     },
   }

@@ -35,7 +35,7 @@ export const defineLedger: Define = (program, action) => {
           chain,
           chain.whole
             ? `The ledger is whole: ${count(chain.rows, 'row')}, head ${chain.head}`
-            : `The ledger was changed: row ${chain.brokenAt} does not follow from the one before it.`,
+            : `The ledger was changed: from row ${chain.brokenAt} on it is not what was written.`,
         )
       }),
     )

@@ -92,7 +92,6 @@ export const first: Migration = {
       FOREIGN KEY (session, workspaceOverlay, workspaceTop) REFERENCES layers (session, overlay, number),
       FOREIGN KEY (session, machineOverlay, machineTop) REFERENCES layers (session, overlay, number)
     ) STRICT;
-    CREATE INDEX pointsByLabel ON points (session, label);
 
     -- The N of NAME-ckpt-N goes on over all sessions of a name, so that an id never means two points.
     CREATE TABLE pointNumbers (
@@ -127,6 +126,29 @@ export const first: Migration = {
       SELECT RAISE(ABORT, 'the ledger is append-only');
     END;
 
+    -- Where each session's chain ends, so that rows cut off its end are missed. Only a row that is appended moves it.
+    CREATE TABLE ledgerHeads (
+      session TEXT PRIMARY KEY REFERENCES sessions (id),
+      rows INTEGER NOT NULL,
+      hash TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER ledgerHeadMoves AFTER INSERT ON ledger BEGIN
+      INSERT INTO ledgerHeads SELECT NEW.session, 0, '' WHERE NEW.id = 1;
+      UPDATE ledgerHeads SET rows = NEW.id, hash = NEW.hash WHERE session = NEW.session;
+    END;
+    CREATE TRIGGER ledgerHeadNoUpdate BEFORE UPDATE ON ledgerHeads
+    WHEN NEW.session <> OLD.session OR NEW.rows <> OLD.rows + 1
+      OR NOT EXISTS (SELECT 1 FROM ledger WHERE session = NEW.session AND id = NEW.rows AND hash = NEW.hash) BEGIN
+      SELECT RAISE(ABORT, 'the ledger is append-only');
+    END;
+    CREATE TRIGGER ledgerHeadNoDelete BEFORE DELETE ON ledgerHeads BEGIN
+      SELECT RAISE(ABORT, 'the ledger is append-only');
+    END;
+    CREATE TRIGGER ledgerHeadNoReplace BEFORE INSERT ON ledgerHeads
+    WHEN EXISTS (SELECT 1 FROM ledgerHeads WHERE session = NEW.session) BEGIN
+      SELECT RAISE(ABORT, 'the ledger is append-only');
+    END;
+
     CREATE TABLE commands (
       session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
       id TEXT NOT NULL,
@@ -152,7 +174,7 @@ export const first: Migration = {
       begunAt INTEGER NOT NULL
     ) STRICT;
 
-    -- No reference to sessions: that one was deleted is an event too.
+    -- No reference to sessions: the log may outlive what it tells of.
     CREATE TABLE events (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       at INTEGER NOT NULL,
