@@ -9,7 +9,6 @@ const Envelope = z.object({ id: z.number(), at: z.date(), session: z.string() })
 
 export const SessionEvent = z.discriminatedUnion('type', [
   Envelope.extend({ type: z.literal('sessionChanged'), summary: SessionSummary }),
-  Envelope.extend({ type: z.literal('sessionDeleted') }),
   Envelope.extend({ type: z.literal('pointAdded'), point: Point }),
   /** A verdict came in, files were counted, a cost measured. */
   Envelope.extend({ type: z.literal('pointChanged'), point: Point }),

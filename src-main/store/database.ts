@@ -40,7 +40,8 @@ export function storeError(error: unknown, file: string): unknown {
   if (fullDisk.has(code))
     return new DiskFullError(`The disk that holds ${file} is full; nothing was changed.`, {
       ...options,
-      nextStep: 'Free some space and repeat the call. `rewind gc` removes what ended sessions left.',
+      nextStep:
+        'Free some space and repeat the call: `rewind sessions` lists what there is, `rewind destroy` removes what a session holds.',
     })
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB')
     return new StoreUnavailableError(`The store ${file} is damaged: ${error.message}.`, {

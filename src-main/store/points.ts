@@ -40,7 +40,6 @@ export function pointRepository(db: Database) {
   const rows = table(db, 'points', pointRow, ['session', 'id'])
   const layers = layerRepository(db)
   const list = db.prepare<[string]>('SELECT * FROM points WHERE session = ? ORDER BY seq')
-  const byLabel = db.prepare<[string, string]>('SELECT * FROM points WHERE session = ? AND label = ? ORDER BY seq')
   const next = db
     .prepare<[string], number>(
       'INSERT INTO pointNumbers (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
@@ -62,9 +61,6 @@ export function pointRepository(db: Database) {
       if (!point) throw missing(session, id)
       return point
     },
-    get: (session: string, id: string): Point | undefined => points.get(session, id),
-    /** Every point of that label, branches included, oldest first. */
-    byLabel: (session: string, label: string): Point[] => byLabel.all(session, label).map(points.read),
     /** Oldest first. */
     list: (session: string): Point[] => list.all(session).map(points.read),
     /** @throws CheckpointNotFoundError */

@@ -46,13 +46,6 @@ describe('the list', () => {
     expect(afterEvent(state([]), told).open).toBe('b')
     expect(afterEvent(state([summary('a')], 'a'), told)).toMatchObject({ open: 'a' })
   })
-
-  test('when the open one is deleted another takes its place', () => {
-    const sessions = [summary('a'), summary('b')]
-    const after = afterEvent(state(sessions, 'a'), { ...event, session: 'a', type: 'sessionDeleted' })
-    expect(after).toMatchObject({ open: 'b' })
-    expect(after.sessions.map(({ id }) => id)).toEqual(['b'])
-  })
 })
 
 describe('over the contract', () => {

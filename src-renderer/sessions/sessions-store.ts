@@ -53,12 +53,8 @@ export function toOpen(state: Sessions, remembered: string | null): string | nul
 }
 
 export function afterEvent(state: Sessions, event: SessionEvent): Sessions {
-  if (event.type === 'sessionChanged')
-    return { ...state, sessions: upsertSession(state.sessions, event.summary), open: state.open ?? event.summary.id }
-  if (event.type !== 'sessionDeleted') return state
-  const sessions = state.sessions.filter((session) => session.id !== event.session)
-  const left = { ...state, sessions, open: state.open === event.session ? null : state.open }
-  return { ...left, open: toOpen(left, null) }
+  if (event.type !== 'sessionChanged') return state
+  return { ...state, sessions: upsertSession(state.sessions, event.summary), open: state.open ?? event.summary.id }
 }
 
 interface Memory {
