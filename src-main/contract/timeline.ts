@@ -45,11 +45,15 @@ export function branchesOf<P extends Node>(points: readonly P[], head: string): 
   return branches
 }
 
-/** Where a bare `rewind` goes: the newest checkpoint of any kind on the current line; base where there is none. */
-export function bareRewindTarget<P extends Node>(points: readonly P[], head: string): P | undefined {
-  const line = currentLine(points, head)
-  return line.findLast((point) => point.kind === 'checkpoint') ?? line[0]
-}
+/**
+ * What `now` is compared with: the newest checkpoint of the current line, base where there is none. Never a tip: it
+ * holds what stood there when a rewind left it, and after an undo that is work which is in no checkpoint yet.
+ */
+export const lastSaved = <P extends Node>(points: readonly P[], head: string): P | undefined =>
+  currentLine(points, head).findLast((point) => point.kind !== 'tip')
+
+/** Where a bare `rewind` goes: it takes back what differs from there. */
+export const bareRewindTarget = lastSaved
 
 /** What `latest` means: the newest automatic checkpoint on the current line, else the newest checkpoint on it. */
 export function latestOf<P extends Node>(points: readonly P[], head: string): P | undefined {
