@@ -30,6 +30,22 @@ export class Output {
     if (!this.json) process.stdout.write(`${text}\n`)
   }
 
+  /**
+   * Part of a result as it is, when the reader has room for it; nothing with --json. On a terminal escape sequences
+   * from the sandbox are disarmed; into a pipe they go as they are.
+   */
+  async part(text: string): Promise<void> {
+    if (this.json || text === '') return
+    const { stdout } = process
+    if (!stdout.write(stdout.isTTY ? visible(text) : text))
+      await new Promise((resolve) => stdout.once('drain', resolve))
+  }
+
+  /** What went wrong beside the result, also for the quiet. */
+  problem(text: string): void {
+    process.stderr.write(`${text}\n`)
+  }
+
   /** Progress and remarks. */
   note(text: string): void {
     if (!this.#quiet) process.stderr.write(`${text}\n`)

@@ -36,6 +36,9 @@ const Encoding = z.enum(['utf-8', 'base64'])
 /** A point by label (current line first) or id; `now` is what stands in the sandbox. */
 const Moment = z.string().min(1)
 
+/** Paths in one list of changes, unless more are asked for: more than anybody reads. */
+const CHANGES_LISTED = 5_000
+
 const RetryableId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/)
@@ -155,15 +158,24 @@ export const contract = {
         SessionRef.extend({ path: z.string(), at: Moment.default('now'), encoding: Encoding.nullable().default(null) }),
       )
       .output(z.object({ content: z.string(), encoding: Encoding })),
-    changes: oc.input(SessionRef.extend({ from: Moment, to: Moment.default('now') })).output(
-      z.object({
-        from: z.string(),
-        to: z.string(),
-        changes: z.array(Change),
-        counts: FileCounts,
-        truncated: z.boolean(),
-      }),
-    ),
+    /** At most `limit` paths (null: all of them); `counts` are of all in any case. */
+    changes: oc
+      .input(
+        SessionRef.extend({
+          from: Moment,
+          to: Moment.default('now'),
+          limit: z.number().int().positive().nullable().default(CHANGES_LISTED),
+        }),
+      )
+      .output(
+        z.object({
+          from: z.string(),
+          to: z.string(),
+          changes: z.array(Change),
+          counts: FileCounts,
+          truncated: z.boolean(),
+        }),
+      ),
     /** Both sides of one path; `rawPath` where the change has one. */
     pair: oc
       .input(

@@ -1,3 +1,4 @@
 /** What people see of a difference: counts, letters, lines and patches. */
+export type { Contents } from './binary.ts'
 export { changeLetter, countChanges } from './counts.ts'
-export { lineCounts, statLine, unifiedPatch } from './patch.ts'
+export { contentsNeeded, isWhole, lineCounts, statLine, unifiedPatch } from './patch.ts'

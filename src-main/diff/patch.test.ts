@@ -7,7 +7,7 @@ import { applyPatch } from 'diff'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Change, FilePair } from '../contract/index.ts'
-import { lineCounts, statLine, unifiedPatch } from './index.ts'
+import { contentsNeeded, isWhole, lineCounts, statLine, unifiedPatch } from './index.ts'
 import { replaced } from './patch.ts'
 
 const change = (status: Change['status'], rest: Partial<Change> = {}): Change => ({
@@ -90,7 +90,7 @@ new file mode 120000
     const kind = { kind: 'symlink' } as const
     expect(unifiedPatch(change('added', { ...kind, ...modes(null, 0o120777) }), link)).toBe(added)
     expect(unifiedPatch(change('type', { ...kind, ...modes(0o100644, 0o120777) }), link)).toBe(
-      `# src/a.ts: is now a symlink, was a file\n# the file that was deleted is not shown\n${added}`,
+      `# src/a.ts: is now a symlink, was a file\ndiff --git a/src/a.ts b/src/a.ts\ndeleted file mode 100644\nBinary files a/src/a.ts and /dev/null differ\n${added}`,
     )
   })
 
@@ -175,6 +175,125 @@ describe.runIf(spawnSync('git', ['--version']).status === 0)('git apply', () => 
     expect(() => apply(unifiedPatch(named, { kind: 'binary', before: 1, after: 1 }))).toThrow()
     expect(() => apply(unifiedPatch(named, { kind: 'large', before: 1, after: 1 }))).toThrow()
   })
+})
+
+describe.runIf(spawnSync('git', ['--version']).status === 0)('a whole patch', () => {
+  let folder = ''
+  const git = (args: string[], input?: string) =>
+    execFileSync('git', args, { cwd: folder, input, stdio: ['pipe', 'pipe', 'pipe'] })
+  beforeEach(() => {
+    folder = fs.mkdtempSync(join(tmpdir(), 'patch-'))
+    git(['init', '-q'])
+  })
+  afterEach(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+  type Entry = { mode: number; bytes: Buffer } | null
+  const file = (bytes: string | Buffer, mode = 0o100644): Entry => ({ mode, bytes: Buffer.from(bytes) })
+  const link = (to: string): Entry => ({ mode: 0o120777, bytes: Buffer.from(to) })
+  const pathOf = (name: string) => join(folder, name)
+
+  function put(name: string, entry: Entry): void {
+    if (entry === null) return
+    fs.mkdirSync(join(pathOf(name), '..'), { recursive: true })
+    if (entry.mode === 0o120777) fs.symlinkSync(entry.bytes.toString(), pathOf(name))
+    else {
+      fs.writeFileSync(pathOf(name), entry.bytes)
+      fs.chmodSync(pathOf(name), entry.mode & 0o777)
+    }
+  }
+
+  function found(name: string): Entry {
+    const stat = fs.lstatSync(pathOf(name), { throwIfNoEntry: false })
+    if (!stat?.isFile() && !stat?.isSymbolicLink()) return null
+    if (stat.isSymbolicLink()) return link(fs.readlinkSync(pathOf(name)))
+    return file(fs.readFileSync(pathOf(name)), stat.mode & 0o100 ? 0o100755 : 0o100644)
+  }
+
+  /** The change, its pair and its contents, as the host would give them. */
+  function patchOf(name: string, before: Entry, after: Entry): string {
+    const isLink = (entry: Entry) => entry?.mode === 0o120777
+    const raw = /[\n\t]/.test(name) ? Buffer.from(name).toString('base64') : null
+    const type = before !== null && after !== null && isLink(before) !== isLink(after)
+    const same = before !== null && after !== null && before.bytes.equals(after.bytes)
+    const status = before === null ? 'added' : after === null ? 'deleted' : type ? 'type' : same ? 'mode' : 'modified'
+    const what: Change = {
+      ...change(status, modes(before?.mode ?? null, after?.mode ?? null)),
+      path: name.replaceAll('\n', '\\n').replaceAll('\t', '\\t'),
+      rawPath: raw,
+      kind: isLink(after ?? before) ? 'symlink' : 'file',
+    }
+    const binary = [before, after].some((entry) => entry?.bytes.includes(0))
+    const text = (entry: Entry) => entry?.bytes.toString() ?? null
+    const pair: FilePair =
+      isLink(before) || isLink(after)
+        ? {
+            kind: 'symlink',
+            before: isLink(before) ? text(before) : null,
+            after: isLink(after) ? text(after) : null,
+          }
+        : binary
+          ? { kind: 'binary', before: before?.bytes.length ?? null, after: after?.bytes.length ?? null }
+          : { kind: 'text', before: text(before), after: text(after) }
+    const needed = contentsNeeded(what, pair)
+    const contents = needed && {
+      before: needed.before ? (before?.bytes ?? null) : null,
+      after: needed.after ? (after?.bytes ?? null) : null,
+    }
+    expect(isWhole(what, pair, contents)).toBe(true)
+    return unifiedPatch(what, pair, contents)
+  }
+
+  const noise = (length: number, seed: number) =>
+    Buffer.from(Array.from({ length }, (_, at) => (at === 0 ? 0 : (at * 7919 * seed + (at >> 3) * seed) & 0xff)))
+
+  test('text, bytes, modes, links and odd names together: git makes the one of the other', () => {
+    const entries: [name: string, before: Entry, after: Entry][] = [
+      ['added.bin', null, file(noise(10_000, 3))],
+      ['changed.bin', file(noise(53, 5), 0o100755), file(noise(104, 7))],
+      ['changed-text-to.bin', file('text\n'), file(noise(1, 1))],
+      ['deleted.bin', file(noise(777, 9)), null],
+      ['mode.bin', file(noise(20, 2)), file(noise(20, 2), 0o100755)],
+      ['quo"te\\ü\n.bin', file(noise(30, 2)), file(noise(31, 2))],
+      ['sp ace.bin', null, file(noise(26, 2))],
+      ['text', file('a\nb\n'), file('a\nB')],
+      ['link', link('a'), link('b')],
+      ['link-to-file', link('a'), file('no link\n')],
+      ['link-to-bytes', link('a'), file(noise(40, 4))],
+      ['bytes-to-link', file(noise(41, 4), 0o100755), link('somewhere')],
+      ['empty', null, file('')],
+    ]
+    for (const [name, before] of entries) put(name, before)
+    git(['apply', '-'], entries.map((entry) => patchOf(...entry)).join(''))
+    for (const [name, , after] of entries) expect([name, found(name)]).toEqual([name, after])
+  })
+
+  test('a file that is not the one before is refused', () => {
+    put('x', file(noise(30, 2)))
+    expect(() => git(['apply', '-'], patchOf('x', file(noise(30, 3)), file(noise(30, 4))))).toThrow(/does not match/)
+  })
+
+  test('whatever the bytes are, they arrive', () => {
+    const some = fc.uint8Array({ maxLength: 300 }).map((bytes) => file(Buffer.from([0, ...bytes])))
+    fc.assert(
+      fc.property(fc.option(some), some, (before, after) => {
+        fc.pre(!before?.bytes.equals(after?.bytes ?? Buffer.alloc(0)))
+        fs.rmSync(pathOf('x'), { force: true })
+        put('x', before)
+        git(['apply', '-'], patchOf('x', before, after))
+        expect(found('x')).toEqual(after)
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+test('what a patch does not hold is known', () => {
+  const large: FilePair = { kind: 'large', before: 1, after: null }
+  expect(isWhole(change('deleted'), large, null)).toBe(false)
+  expect(contentsNeeded(change('deleted'), large)).toEqual({ before: true, after: false })
+  expect(isWhole(change('added', { kind: 'other' }), null, null)).toBe(false)
+  expect(isWhole(change('added', { kind: 'folder' }), null, null)).toBe(true)
+  expect(isWhole(change('modified'), text('a', 'b'), null)).toBe(true)
 })
 
 describe('statLine and lineCounts', () => {

@@ -2,13 +2,17 @@
  * One change as unified text, as git writes it. `git apply` takes what this writes for text, symlinks and modes;
  * what cannot be shown is named, never left out.
  */
+import { Buffer, isUtf8 } from 'node:buffer'
 import { formatPatch, OMIT_HEADERS, type StructuredPatch, structuredPatch } from 'diff'
-import type { Change, FilePair } from '../contract/index.ts'
+import type { Change, EntryKind, FilePair } from '../contract/index.ts'
+import { binarySection, type Contents } from './binary.ts'
 
 /** Lines of unchanged text around each difference. */
 const CONTEXT = 3
 /** Two long texts with little in common take minutes to align; after this the whole is shown as replaced. */
 const ALIGN_MS = 2_000
+/** Texts over this go as bytes: nobody reads their hunks. */
+const ALIGN_BYTES = 8 << 20
 
 /** The bits of a mode that say what an entry is. */
 const FORMAT = 0o170000
@@ -16,31 +20,59 @@ const REGULAR = 0o100000
 const SYMLINK = 0o120000
 
 /**
- * @param pair both sides of the change's path; null for folders, which have none
+ * @param pair both sides of the change's path; null for what has none
+ * @param contents the bytes of both sides, where {@link contentsNeeded} asks for them and they can be had
  * @returns lines, ending in a newline
  */
-export function unifiedPatch(change: Change, pair: FilePair | null): string {
-  if (pair === null || change.kind === 'folder' || change.kind === 'other') return `# ${describe(change)}\n`
-  if (change.status === 'type') return typePatch(change, pair)
-  return [header(change), ...body(change, pair)].join('')
+export function unifiedPatch(change: Change, pair: FilePair | null, contents: Contents | null = null): string {
+  if (pair === null) return `# ${describe(change)}\n`
+  if (change.status !== 'type') return section(change, pair, contents)
+  // A change of type is a deletion and an addition, as in git.
+  const halves = halvesOf(change, pair, contents)
+  return [`# ${describe(change)}\n`, ...halves.map((half) => section(...half))].join('')
 }
 
-/** A change of type is a deletion and an addition, as in git. */
-function typePatch(change: Change, pair: FilePair): string {
-  const { before = null, after = null } = change.modes ?? {}
-  const halves = [
-    half({ ...change, status: 'deleted', modes: { before, after: null } }, { ...pair, after: null }),
-    half({ ...change, status: 'added', modes: { before: null, after } }, { ...pair, before: null }),
-  ]
-  return [`# ${describe(change)}\n`, ...halves].join('')
+/** The sides whose bytes the patch has to hold because the pair does not; null where none are needed. */
+export function contentsNeeded(change: Change, pair: FilePair | null): { before: boolean; after: boolean } | null {
+  if (pair === null || change.status === 'mode') return null
+  const isFile = (mode: number | null | undefined) => mode !== null && mode !== undefined && kindOf(mode) === 'file'
+  const { before, after } = change.modes ?? {}
+  if (pair.kind === 'symlink') {
+    // Beside a symlink, a pair does not hold the file that was or is in its place.
+    const needed = { before: isFile(before), after: isFile(after) }
+    return change.status === 'type' && (needed.before || needed.after) ? needed : null
+  }
+  return pair.kind === 'text' ? null : { before: pair.before !== null, after: pair.after !== null }
 }
 
-function half(change: Change, pair: FilePair): string {
-  if (pair.before !== null || pair.after !== null) return [header(change), ...body(change, pair)].join('')
-  // Beside a symlink, a pair does not hold the file that was or is in its place.
-  const mode = change.modes?.before ?? change.modes?.after ?? 0
-  return (mode & FORMAT) === REGULAR ? `# the file that was ${change.status} is not shown\n` : ''
+/** Whether {@link unifiedPatch} holds the whole change. Folders count as held: git makes them with what is in them. */
+export function isWhole(change: Change, pair: FilePair | null, contents: Contents | null): boolean {
+  if (pair === null) return change.kind === 'folder' && change.status !== 'type'
+  return contents !== null || contentsNeeded(change, pair) === null
 }
+
+type Half = [change: Change, pair: FilePair, contents: Contents | null]
+
+function halvesOf(change: Change, pair: FilePair, contents: Contents | null): Half[] {
+  const halves: Half[] = []
+  for (const [side, status, other] of [
+    ['before', 'deleted', 'after'],
+    ['after', 'added', 'before'],
+  ] as const) {
+    const mode = change.modes?.[side] ?? null
+    const kind = mode === null ? change.kind : kindOf(mode)
+    if (kind !== 'file' && kind !== 'symlink') continue
+    const half: Change = { ...change, kind, status, modes: { before: null, after: null, [side]: mode } }
+    const held = contents && { ...contents, [other]: null }
+    if (kind === 'file' && pair.kind === 'symlink')
+      halves.push([half, { kind: 'binary', before: null, after: null, [side]: held?.[side]?.length ?? 0 }, held])
+    else halves.push([half, { ...pair, [other]: null }, held])
+  }
+  return halves
+}
+
+const section = (change: Change, pair: FilePair, contents: Contents | null): string =>
+  [header(change), ...body(change, pair, contents)].join('')
 
 function header(change: Change): string {
   const lines = [`diff --git ${quoted('a/', change)} ${quoted('b/', change)}`]
@@ -55,17 +87,31 @@ const gitMode = (mode: number | null | undefined, { kind }: Change): string =>
   // git has one mode for symlinks, whatever their permission bits are.
   kind === 'symlink' || ((mode ?? 0) & FORMAT) === SYMLINK ? '120000' : (mode ?? 0o100644).toString(8)
 
-function body(change: Change, pair: FilePair): string[] {
+function body(change: Change, pair: FilePair, contents: Contents | null): string[] {
+  if (change.status === 'mode') return []
   const a = change.status === 'added' ? '/dev/null' : quoted('a/', change)
   const b = change.status === 'deleted' ? '/dev/null' : quoted('b/', change)
-  if (pair.kind === 'binary') return [`Binary files ${a} and ${b} differ\n`]
-  if (pair.kind === 'large') return [`Large files ${a} and ${b} differ (${bytes(pair.before)}, ${bytes(pair.after)})\n`]
+  if (pair.kind !== 'text' && pair.kind !== 'symlink') {
+    if (contents !== null) return fromContents(change, contents)
+    if (pair.kind === 'binary') return [`Binary files ${a} and ${b} differ\n`]
+    return [`Large files ${a} and ${b} differ (${bytes(pair.before)}, ${bytes(pair.after)})\n`]
+  }
   const before = pair.before ?? ''
   const after = pair.after ?? ''
   if (before === after) return []
   // As git does: a tab marks the end of a name with spaces in it.
   const name = (side: string) => (side.includes(' ') && !side.startsWith('"') ? `${side}\t` : side)
   return [`--- ${name(a)}\n+++ ${name(b)}\n`, formatPatch(aligned(before, after), OMIT_HEADERS)]
+}
+
+/** Text where both sides are that and can be aligned in reasonable time, else the bytes as they are. */
+function fromContents(change: Change, contents: Contents): string[] {
+  const { before, after } = contents
+  const isText = (side: Uint8Array | null) =>
+    side === null || (side.length <= ALIGN_BYTES && isUtf8(side) && !side.includes(0))
+  if (!isText(before) || !isText(after)) return [binarySection(contents)]
+  const text = (side: Uint8Array | null) => side && Buffer.from(side).toString('utf8')
+  return body(change, { kind: 'text', before: text(before), after: text(after) }, null)
 }
 
 function aligned(before: string, after: string): StructuredPatch {
@@ -120,21 +166,23 @@ export function statLine(change: Change, pair: FilePair | null): string {
 const describe = (change: Change): string => `${printable(change)}: ${summary(change)}`
 
 function summary({ kind, status, modes }: Change): string {
-  const what = kind === 'other' ? 'FIFO, socket or device' : kind
+  const what = wordFor(kind)
   const octal = (mode: number) => (mode & 0o7777).toString(8).padStart(4, '0')
-  if (status === 'type') return `is now a ${what}${modes?.before ? `, was a ${kindOf(modes.before)}` : ''}`
+  if (status === 'type') return `is now a ${what}${modes?.before ? `, was a ${wordFor(kindOf(modes.before))}` : ''}`
   if (status !== 'mode') return `${what} ${status}`
   const { before, after } = modes ?? {}
   if (before === null || after === null || before === undefined || after === undefined) return `${what}, permissions`
   return before === after ? `${what}, another owner` : `${what}, mode ${octal(before)} -> ${octal(after)}`
 }
 
-const KINDS = new Map([
+const KINDS = new Map<number, EntryKind>([
   [0o040000, 'folder'],
   [REGULAR, 'file'],
   [SYMLINK, 'symlink'],
 ])
-const kindOf = (mode: number): string => KINDS.get(mode & FORMAT) ?? 'FIFO, socket or device'
+const kindOf = (mode: number): EntryKind => KINDS.get(mode & FORMAT) ?? 'other'
+
+const wordFor = (kind: EntryKind): string => (kind === 'other' ? 'FIFO, socket or device' : kind)
 
 const bytes = (size: number | null): string => (size === null ? 'not there' : `${size} bytes`)
 

@@ -417,7 +417,7 @@ suiteNeeding(['local'], 'a session', () => {
     await write(session, 'a', '2')
     await checkpoint(session, 'two')
     await session.end()
-    const read = () => session.changes({ from: 'one', to: 'two' })
+    const read = () => session.changes({ from: 'one', to: 'two', limit: null })
     expect((await read()).changes.map((change) => change.path)).toEqual(['a'])
     await expect(write(session, 'a', '3')).rejects.toMatchObject({ code: 'SANDBOX_NOT_FOUND', exitCode: 2 })
 

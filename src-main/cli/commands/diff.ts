@@ -1,7 +1,9 @@
 /** `rewind diff`: what differs between two points, or between the newest checkpoint and now. */
+import { Buffer, isUtf8 } from 'node:buffer'
 import type { Change, FilePair } from '../../contract/index.ts'
-import { visible, visibleName } from '../../contract/text.ts'
-import { bareRewindTarget } from '../../contract/timeline.ts'
+import { visibleName } from '../../contract/text.ts'
+import { lastSaved } from '../../contract/timeline.ts'
+import type { Contents } from '../../diff/index.ts'
 import type { Rpc } from '../../serve/client/index.ts'
 import type { Define } from '../command.ts'
 import { count } from '../output.ts'
@@ -12,8 +14,18 @@ interface Range {
   to: string
 }
 
+interface Options {
+  stat?: boolean
+  patch?: boolean
+}
+
 /** A change with what was asked for beside its letter. */
 type Shown = Change & { insertions?: number | null; deletions?: number | null; patch?: string; stat?: string }
+
+/** Questions to the host that are under way at once. */
+const AHEAD = 64
+/** Both sides' bytes are fetched up to this size, one file at a time in memory and in one message. */
+const CONTENT_BYTES = 64 << 20
 
 export const defineDiff: Define = (program, action) => {
   program
@@ -22,49 +34,118 @@ export const defineDiff: Define = (program, action) => {
     .argument('[from]', 'a label or an id; the newest checkpoint by default')
     .argument('[to]', 'a label or an id', 'now')
     .option('--stat', 'lines added and removed by path')
-    .option('--patch', 'the whole text, as git writes it')
+    .option('--patch', 'the whole text, for `git apply`; exit code 1 where that cannot hold everything')
     .action(
-      action<{ stat?: boolean; patch?: boolean }>(async (cli, [from, to = 'now'], { stat, patch }) => {
+      action<Options>(async (cli, [from, to = 'now'], options) => {
         const { rpc, session } = await cli.begin()
-        const range = { session, from: from ?? (await newest(rpc, session)), to }
-        const found = await rpc.files.changes(range)
-        const { changeLetter, lineCounts, statLine, unifiedPatch } = await import('../../diff/index.ts')
+        const range = { session, from: from ?? (await lastPoint(rpc, session)), to }
+        const found = await rpc.files.changes({ ...range, limit: null })
+        const { json } = cli.out
         const shown: Shown[] = []
-        for (const change of found.changes) {
-          if (!stat && !patch) shown.push(change)
-          else {
-            const pair = await pairOf(rpc, range, change)
-            const { insertions, deletions } = (pair && lineCounts(pair)) ?? { insertions: null, deletions: null }
-            const detail = patch ? { patch: unifiedPatch(change, pair) } : { stat: statLine(change, pair) }
-            shown.push({ ...change, insertions, deletions, ...detail })
-          }
+        const missing: string[] = []
+        for await (const one of details(rpc, range, found.changes, options, json)) {
+          if (one.whole === false) missing.push(pathOf(one.change))
+          if (json) shown.push(one.shown)
+          else await cli.out.part(one.text)
         }
-        const line = (change: Shown) => `${changeLetter(change.status)} ${visibleName(change.stat ?? pathOf(change))}`
-        cli.out.result({ ...found, changes: shown }, patch ? asPatch(shown) : shown.map(line).join('\n'))
-        if (found.truncated) cli.out.note('There are more changes than this list holds.')
-        if (!patch) cli.out.note(summary(found.counts))
+        cli.out.result({ ...found, changes: shown, ...(options.patch ? { missing } : {}) }, '')
+        if (!options.patch) cli.out.note(summary(found.counts))
+        if (missing.length === 0) return
+        cli.exitCode = 1
+        for (const path of missing) cli.out.problem(`rewind: the patch does not hold ${visibleName(path)}`)
       }),
     )
 }
 
-/** The newest checkpoint of the line; base where there is none. */
-async function newest(rpc: Rpc, session: string): Promise<string> {
+interface Detail {
+  change: Change
+  shown: Shown
+  /** As a person sees it, line ends included. */
+  text: string
+  /** Whether the patch holds all of it; left out where none was asked for. */
+  whole?: boolean
+}
+
+/** The changes as they are shown, in their order. */
+async function* details(
+  rpc: Rpc,
+  range: Range,
+  changes: readonly Change[],
+  { stat, patch }: Options,
+  counted: boolean,
+): AsyncGenerator<Detail> {
+  const { changeLetter, contentsNeeded, isWhole, lineCounts, statLine, unifiedPatch } = await import(
+    '../../diff/index.ts'
+  )
+  const line = (change: Change, what: string) => `${changeLetter(change.status)} ${visibleName(what)}\n`
+  if (!stat && !patch) {
+    for (const change of changes) yield { change, shown: change, text: line(change, pathOf(change)) }
+    return
+  }
+  for await (const [change, pair] of ahead(changes, (change) => pairOf(rpc, range, change))) {
+    const none = { insertions: null, deletions: null }
+    const counts = counted ? ((pair && lineCounts(pair)) ?? none) : {}
+    if (patch) {
+      const needed = contentsNeeded(change, pair)
+      const contents = needed && (await contentsOf(rpc, range, change, needed))
+      const text = unifiedPatch(change, pair, contents)
+      yield { change, shown: { ...change, ...counts, patch: text }, text, whole: isWhole(change, pair, contents) }
+    } else {
+      const text = statLine(change, pair)
+      yield { change, shown: { ...change, ...counts, stat: text }, text: line(change, text) }
+    }
+  }
+}
+
+/** Each item with its answer, in their order; some questions are always on their way. */
+async function* ahead<T, A>(items: readonly T[], ask: (item: T) => Promise<A>): AsyncGenerator<[T, A]> {
+  const asked: [T, Promise<A>][] = []
+  for (let next = 0; next < items.length || asked.length > 0; ) {
+    for (const item of items.slice(next, next + AHEAD - asked.length)) {
+      const answer = ask(item)
+      // Its failure is met when it is its turn.
+      answer.catch(() => {})
+      asked.push([item, answer])
+      next++
+    }
+    const [item, answer] = asked.shift() as [T, Promise<A>]
+    yield [item, await answer]
+  }
+}
+
+/** Null where it is too large for a message, or has a name that cannot be asked for. */
+async function contentsOf(
+  rpc: Rpc,
+  { session, from, to }: Range,
+  change: Change,
+  needed: { before: boolean; after: boolean },
+): Promise<Contents | null> {
+  const path = change.rawPath === null ? change.path : textOf(Buffer.from(change.rawPath, 'base64'))
+  if (path === null || Math.max(change.before ?? 0, change.after ?? 0) > CONTENT_BYTES) return null
+  const read = async (at: string) => {
+    const { content } = await rpc.files.read({ session, path, at, encoding: 'base64' })
+    return Buffer.from(content, 'base64')
+  }
+  return { before: needed.before ? await read(from) : null, after: needed.after ? await read(to) : null }
+}
+
+const textOf = (bytes: Buffer): string | null => (isUtf8(bytes) ? bytes.toString('utf8') : null)
+
+/** The newest point of the line that somebody took; base where there is none. */
+async function lastPoint(rpc: Rpc, session: string): Promise<string> {
   const { points, head } = await rpc.timeline.get({ session })
-  return bareRewindTarget(points, head)?.id ?? 'base'
+  return lastSaved(points, head)?.id ?? 'base'
 }
 
 /** Both sides of a change; null for what has none. */
-export async function pairOf(rpc: Rpc, range: Range, { kind, path, rawPath }: Change): Promise<FilePair | null> {
-  return kind === 'folder' || kind === 'other' ? null : rpc.files.pair({ ...range, path, rawPath })
+export async function pairOf(rpc: Rpc, range: Range, change: Change): Promise<FilePair | null> {
+  const { kind, path, rawPath, status } = change
+  // A folder may stand where a file was.
+  const hasSides = kind === 'folder' ? status === 'type' : kind !== 'other'
+  return hasSides ? rpc.files.pair({ ...range, path, rawPath }) : null
 }
 
 const pathOf = ({ path, kind }: Change): string => (kind === 'folder' ? `${path}/` : path)
-
-/** On a terminal a file's own escape sequences are disarmed; into a pipe the patch goes as it is. */
-function asPatch(shown: readonly Shown[]): string {
-  const text = shown.map(({ patch }) => patch ?? '').join('')
-  return process.stdout.isTTY ? visible(text) : text
-}
 
 const summary = ({ added, modified, deleted }: { added: number; modified: number; deleted: number }): string =>
   `${count(added + modified + deleted, 'path')} changed: ${added} added, ${modified} modified, ${deleted} deleted`
