@@ -33,6 +33,9 @@ export function fromRpcError(error: unknown): RewindError {
   return fromWire(toWire(error))
 }
 
+/** Whether the host itself said this, as opposed to a line that broke on the way. */
+export const isFromHost = (error: unknown): boolean => error instanceof RewindError || error instanceof ORPCError
+
 function describeIssues(error: ORPCError<string, unknown>): string {
   const issues = (error.data as { issues?: { message: string; path?: unknown[] }[] } | undefined)?.issues
   if (!issues?.length) return error.message

@@ -93,9 +93,14 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
     events: os.events.handler(async function* ({ input, lastEventId, signal, context }) {
       // A client that lost its connection asks from the last event it saw; what it asked first is older.
       const since = lastEventId === undefined ? input.since : Number(lastEventId)
-      for await (const event of sessions.events(since, signal)) {
-        yield withEventMeta(event, { id: String(event.id) })
-        await context.drained(signal)
+      try {
+        for await (const event of sessions.events(since, signal)) {
+          yield withEventMeta(event, { id: String(event.id) })
+          await context.drained(signal)
+        }
+      } catch (error) {
+        // A stream fails after its call was answered, where the middleware no longer sees it.
+        throw toRpcError(error)
       }
     }),
   })

@@ -50,6 +50,13 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
         rpc,
         {
           streaming: (on) => connection.streaming(on),
+          failed: ({ message }) =>
+            rewind.say({
+              kind: 'problem',
+              text: message,
+              nextStep: 'Everything was loaded again; the window goes on from now.',
+              undo: false,
+            }),
           reload() {
             void connection.loadInfo()
             void sessions.load()

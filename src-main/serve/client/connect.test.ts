@@ -4,9 +4,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   type CommandResult,
   ConnectionLostError,
+  fromRpcError,
   HostUnavailableError,
   InvalidOptionError,
   type SessionEvent,
+  StoreUnavailableError,
 } from '../../contract/index.ts'
 import type { Host } from '../host.ts'
 import { MAX_MESSAGE_BYTES } from '../message-limit.ts'
@@ -103,6 +105,19 @@ describe('a client', () => {
       if (id >= 30) break
     }
     expect(seen).toEqual(Array.from({ length: 30 }, (_, at) => at + 1))
+  })
+
+  test('a stream that fails in the host says why', async () => {
+    sessions.events = async function* () {
+      yield { id: 1, at: new Date(), session: 's', type: 'filesChanged' }
+      throw new StoreUnavailableError('Event 2 is damaged.', { nextStep: 'Load everything again.' })
+    }
+    const drain = async () => {
+      for await (const { id } of await client.rpc.events({ since: 0 })) expect(id).toBe(1)
+    }
+    const failure = await drain().catch(fromRpcError)
+    expect(failure).toBeInstanceOf(StoreUnavailableError)
+    expect(failure).toMatchObject({ message: 'Event 2 is damaged.', nextStep: 'Load everything again.' })
   })
 
   test('an answer that no message can carry is an error, and the line goes on', async () => {
