@@ -1,13 +1,13 @@
 /** The built Electron bundles: the same journeys, and what only the shell does. */
 import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { App } from './electron.ts'
+import { APP_NEEDS, App } from './electron.ts'
 import { TestHost } from './host.ts'
 import { emptyState, keyboardAlone, rewindAndUndo, sessionFromTheTerminal, watchTheDemo } from './journeys.ts'
 import { suiteNeeding } from './needs.ts'
 import { MainWindow } from './pages/main-window.ts'
 
-suiteNeeding(['browser', 'local'], 'the app in Electron', () => {
+suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
   let app: App
   let page: Page
 

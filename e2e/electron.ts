@@ -1,22 +1,18 @@
-/**
- * The app as a person starts it, with its data folder: real Electron where its binary is installed and can run, else
- * the stand-in. Both are driven by the same calls.
- */
+/** The app as a person starts it, with its data folder. Real Electron and the stand-in are driven by the same calls. */
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'
+import { chooseElectron, obstaclesToElectron } from './electron-binary.ts'
 import { DataFolder, root } from './host.ts'
+import type { Part } from './parts.ts'
 
-const standin = join(import.meta.dirname, 'electron-standin/electron-bin.sh')
+const kind = chooseElectron(process.env.REWIND_ELECTRON, obstaclesToElectron())
 
 /** Undefined lets Playwright find the installed binary. */
-const executablePath = (() => {
-  const installed = dirname(createRequire(import.meta.url).resolve('electron/package.json'))
-  const canRun = existsSync(join(installed, 'path.txt')) && process.getuid?.() !== 0 && Boolean(process.env.DISPLAY)
-  return canRun ? undefined : standin
-})()
+const executablePath = kind === 'real' ? undefined : join(import.meta.dirname, 'electron-standin/electron-bin.sh')
+
+/** What tests of the app need: the stand-in's windows are pages of a Chromium. */
+export const APP_NEEDS: readonly Part[] = kind === 'real' ? ['local'] : ['browser', 'local']
 
 export class App {
   readonly data: DataFolder
