@@ -1,6 +1,7 @@
 /** The one window: made as closed as Electron allows, placed where it was, shown when it has something to show. */
 import { join } from 'node:path'
 import { BrowserWindow, nativeTheme, screen } from 'electron'
+import { BACKGROUND } from './background.ts'
 import { fitToScreens, loadPlacement, MINIMUM_SIZE, savePlacement } from './bounds.ts'
 
 export interface WindowPlan {
@@ -11,9 +12,6 @@ export interface WindowPlan {
   /** Where the placement is remembered. */
   placementFile: string
 }
-
-/** The colours of an empty page, so that nothing flashes before the first paint. */
-const BACKGROUND = { light: '#ffffff', dark: '#16181c' }
 
 export function openMainWindow({ entry, preload, icon, placementFile }: WindowPlan): BrowserWindow {
   const remembered = loadPlacement(placementFile)
