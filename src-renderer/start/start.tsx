@@ -27,8 +27,8 @@ export function Start() {
               Let agents try things. Take any of it back.
             </h1>
             <p className="max-w-100 text-ink-2">
-              An agent works on your project in a sandbox. Files, conversation and processes go back together, to any
-              point, in one step.
+              An agent works on your project in a sandbox. Files and conversation go back together, to any point, in one
+              step.
             </p>
           </div>
           <div className="flex flex-wrap gap-2">
