@@ -3,7 +3,7 @@
  * started. How one ends is told by the launcher's line; a slow look at the run folders covers what cannot tell: commands
  * of an earlier host, and supervisors that were killed.
  */
-import { cpSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
+import { chmodSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineUnavailableError, InvalidPathError, type ProcessInfo } from '../../contract/index.ts'
@@ -35,6 +35,8 @@ interface Entry {
   adopted: boolean
   /** Where its run folder is: a rollback takes it out of the view, so that its output is not rolled back. */
   folders: RunFolders
+  /** What is said in place of its standard error where its output could not be kept. */
+  lost: Buffer | null
 }
 
 const START_LIMIT_MS = 20_000
@@ -205,13 +207,17 @@ export class Commands {
       group: null,
       adopted,
       folders,
+      lost: null,
       command: new LocalCommand(meta, {
-        size: (stream) => this.#use(entry, () => entry.folders.size(folder, stream)),
-        read: (stream, offset, limit) => this.#use(entry, () => entry.folders.read(folder, stream, offset, limit)),
+        size: async (stream) =>
+          said(entry, stream)?.length ?? this.#use(entry, () => entry.folders.size(folder, stream)),
+        read: async (stream, offset, limit) =>
+          said(entry, stream)?.subarray(offset, offset + limit) ??
+          this.#use(entry, () => entry.folders.read(folder, stream, offset, limit)),
         kill: () => this.#kill(entry),
         remove: () =>
           this.#use(entry, async () => {
-            entry.folders.remove(folder)
+            if (entry.lost === null) entry.folders.remove(folder)
             this.#entries.delete(meta.id)
           }),
       }),
@@ -315,25 +321,29 @@ export class Commands {
   }
 
   /**
-   * Takes what was not collected out of the machine layers that were just unmounted.
-   * @param layers folders of those layers, the live one first
+   * Takes what was not collected out of the machine layers that were just unmounted. Never throws: whoever calls this
+   * has done what cannot be undone. Where there is no room for it, the command says so in place of its output.
+   * @param layers folders of those layers, the live one first; nothing inside runs any more
    */
   moveOutputs(layers: readonly string[]): void {
     for (const entry of this.#entries.values()) {
       if (entry.folders === this.#kept) continue
-      const from = layers.map((layer) => join(layer, 'run', entry.folder)).find((path) => isFolder(path))
-      const to = join(this.#options.kept, entry.folder)
-      // Frozen layers are somebody's past; the live one is nobody's as far as run folders go.
-      if (from === undefined) mkdirSync(to, { recursive: true })
-      else if (from.startsWith(`${layers[0]}/`)) renameSync(from, to)
-      else cpSync(from, to, { recursive: true, verbatimSymlinks: true })
+      try {
+        keepRunFolder(layers, entry.folder, join(this.#options.kept, entry.folder))
+      } catch (error) {
+        entry.lost = Buffer.from(`rewind: the output of this command was not kept: ${(error as Error).message}\n`)
+      }
       entry.folders = this.#kept
     }
   }
 
-  /** Clears run folders that a rolled back machine layer brought along. */
+  /** Clears run folders that a rolled back machine layer brought along. Never throws. */
   clearView(): void {
-    for (const name of this.#folders.names()) this.#folders.remove(name)
+    try {
+      for (const name of this.#folders.names()) this.#folders.remove(name)
+    } catch {
+      // The view went away under us: what is left there harms nobody, as its commands are known to have ended.
+    }
   }
 
   /** Nobody will hear of further ends. @param end what running commands are told, if anything */
@@ -391,6 +401,30 @@ export class Commands {
 function isRunning(pid: number): boolean {
   const found = readProcess(pid)
   return found !== null && found.state !== 'Z'
+}
+
+const said = ({ lost }: Entry, stream: 'stdout' | 'stderr'): Buffer | null =>
+  lost === null || stream === 'stderr' ? lost : Buffer.alloc(0)
+
+/** What a later host reads of a command; what else its agent put there is not ours to keep. */
+const KEPT_FILES = ['launch', 'pid', 'exit', 'stdout', 'stderr']
+
+/** @param layers of the machine overlay, the live one first: it is nobody's as far as run folders go, the others are somebody's past */
+function keepRunFolder([live = '', ...frozen]: readonly string[], name: string, to: string): void {
+  const at = (layer: string): string => join(layer, 'run', name)
+  if (isFolder(at(live))) {
+    // A folder that its owner closed cannot be moved by him either.
+    chmodSync(at(live), 0o755)
+    renameSync(at(live), to)
+  } else mkdirSync(to, { recursive: true })
+  for (const file of KEPT_FILES) {
+    if (lstatSync(join(to, file), { throwIfNoEntry: false })) continue
+    const from = frozen
+      .filter((layer) => isFolder(at(layer)))
+      .map((layer) => join(at(layer), file))
+      .find((path) => lstatSync(path, { throwIfNoEntry: false }))
+    if (from !== undefined && lstatSync(from).isFile()) copyFileSync(from, join(to, file), constants.COPYFILE_FICLONE)
+  }
 }
 
 function isFolder(path: string): boolean {

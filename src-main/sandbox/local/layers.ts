@@ -29,14 +29,16 @@ const FOLDER_OF = { workspace: 'w', machine: 'm' } as const
 export interface Spare {
   /** Number of an empty layer, and of its work folder. */
   upper: number
-  /** A work folder for the way back. */
-  undo: number
+  /** A work folder for the way back; null once it was handed out. */
+  undo: number | null
 }
 
 export class Layers {
   readonly #folder: string
   #next: number
   readonly #spares = new Map<Overlay, Spare>()
+  /** Work folders of a swap that is under way. */
+  readonly #handed = new Set<number>()
 
   /** @param next the counter as the state has it; folders that are there already count too */
   constructor(folder: string, next: number) {
@@ -89,10 +91,28 @@ export class Layers {
       const upper = this.number()
       mkdirSync(this.path(overlay, upper))
       this.work(upper)
-      spare = { upper, undo: this.work() }
+      spare = { upper, undo: null }
       this.#spares.set(overlay, spare)
     }
+    spare.undo ??= this.work()
     return spare
+  }
+
+  /**
+   * The work folder for the way back of a swap: another one for each attempt, as a mount leaves a mark in it that
+   * forbids a second. @throws the system's ENOSPC where the spare one was handed out already
+   */
+  undo(overlay: Overlay): number {
+    const spare = this.spare(overlay)
+    const work = spare.undo ?? this.work()
+    spare.undo = null
+    this.#handed.add(work)
+    return work
+  }
+
+  /** No swap is under way any more. */
+  settled(): void {
+    this.#handed.clear()
   }
 
   /** The spare was mounted, or an attempt at it failed: it is not offered again. */
@@ -130,6 +150,7 @@ export class Layers {
       mounts.flatMap(({ options }) => options).map((option) => /^workdir=\.\.\/k\/(\d+)$/.exec(option)?.[1]),
     )
     for (const { upper, undo } of this.#spares.values()) used.add(String(upper)).add(String(undo))
+    for (const work of this.#handed) used.add(String(work))
     for (const name of readdirSync(join(this.#folder, 'k'))) {
       if (used.has(name)) continue
       const path = join(this.#folder, 'k', name)

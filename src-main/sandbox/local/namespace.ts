@@ -329,7 +329,7 @@ export function failure({ code, output }: ShellAnswer, doing: string): DiskFullE
 
 export const diskFull = (doing: string, cause?: unknown): DiskFullError =>
   new DiskFullError(`${doing} failed: there is no space left on the disk that holds the sandboxes.`, {
-    nextStep: 'Free some space, or prune checkpoints, and try again. Nothing was changed.',
+    nextStep: 'Free some space on that disk and try again: `rewind destroy` gives back what a session holds.',
     cause,
   })
 

@@ -14,6 +14,7 @@ import {
   EngineUnavailableError,
   InvalidOptionError,
   type ProcessInfo,
+  RewindError,
   RollbackFailedError,
 } from '../../contract/index.ts'
 import { call, ShellDied } from '../channel/index.ts'
@@ -62,6 +63,12 @@ export interface OperationsOptions {
   reopen: () => Promise<void>
 }
 
+/** What a rollback ends: told also where it fails after that. */
+interface Stopping {
+  begun: boolean
+  readonly stopped: ProcessInfo[]
+}
+
 /** The overlays that get other layers, with the new ones. */
 type Overlays = Partial<Record<Overlay, OverlayState>>
 
@@ -83,14 +90,19 @@ export class Operations {
 
   async rollback(operation: string, to: FilesState): Promise<RollbackOutcome> {
     this.#checkTarget(to)
-    const stopped: ProcessInfo[] = []
-    const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopped))
-    const result = await act().catch((error: unknown) => {
-      // Going back must work on a full disk too: it may be what the person does about it.
-      if (!(error instanceof DiskFullError) || !existsSync(this.#ballast)) throw error
-      rmSync(this.#ballast)
-      return act()
-    })
+    const stopping: Stopping = { begun: false, stopped: [] }
+    const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopping))
+    const result = await act()
+      .catch((error: unknown) => {
+        if (!(error instanceof DiskFullError)) throw error
+        // Going back must work on a full disk too: it may be what the person does about it. The control shell may have
+        // made this room already, to put the old view back.
+        rmSync(this.#ballast, { force: true })
+        return act()
+      })
+      .catch((error: unknown) => {
+        throw stopping.begun && stopping.stopped.length > 0 ? afterStopping(error, stopping.stopped) : error
+      })
     if (result.kind !== 'rollback') throw otherKind(operation)
     return result.outcome
   }
@@ -177,9 +189,12 @@ export class Operations {
     return { upper, lowers, head: [number, ...lowers], copiedAt }
   }
 
-  async #rollback(operation: string, to: FilesState, stopped: ProcessInfo[]): Promise<OperationResult> {
+  async #rollback(operation: string, to: FilesState, stopping: Stopping): Promise<OperationResult> {
     const { layers, commands, base } = this.#options
-    if (stopped.length === 0) stopped.push(...commands.describeProcesses())
+    const { stopped } = stopping
+    if (!stopping.begun) stopped.splice(0, stopped.length, ...commands.describeProcesses())
+    this.#makeRoom(operation, stopped)
+    stopping.begun = true
     await commands.killAll()
     const left: Overlays = {}
     const target: Overlays = {}
@@ -206,6 +221,7 @@ export class Operations {
         nextStep: 'Try again; if it happens again, destroy the sandbox.',
       })
     }
+    // From here on it is done, and nothing may fail it.
     if (target.machine) {
       commands.moveOutputs(layers.paths('machine', before.machine))
       commands.clearView()
@@ -214,6 +230,19 @@ export class Operations {
       if (target[overlay] && !left[overlay]) void layers.discard(overlay, before[overlay].upper)
     }
     return result
+  }
+
+  /** Everything that a full disk could refuse, while nothing has been ended yet. */
+  #makeRoom(operation: string, stopped: ProcessInfo[]): void {
+    const { layers, stateFile } = this.#options
+    const { workspace, machine } = this.state
+    const left = { state: { workspace: workspace.head, machine: machine.head }, changed: false, bytes: null }
+    try {
+      for (const overlay of OVERLAYS) layers.spare(overlay)
+      stateFile.prepare(withOperation(this.state, { id: operation, kind: 'rollback', outcome: { left, stopped } }))
+    } catch (error) {
+      throw asDiskFull(error, 'Preparing to go back')
+    }
   }
 
   /** Bytes of the live layers; null where that would take longer than the operation itself. */
@@ -262,34 +291,40 @@ export class Operations {
       // Within a place of the machine layer the workspace has to be unmounted with it.
       const follows = overlay === 'workspace' && nested && to.machine !== undefined
       if (wanted === undefined && !follows) return NOTHING
-      const work = which === 'new' && wanted !== undefined ? wanted.upper : layers.work()
+      const work = which === 'new' && wanted !== undefined ? wanted.upper : layers.undo(overlay)
       const { upper, lowers } = which === 'new' ? (wanted ?? now) : now
       return overlayWords({ upper, work, lowers }, stored.mode)
     }
-    let script: string
-    try {
-      stateFile.prepare({ ...next, next: layers.next + 4 })
-      const args = [
-        words('workspace', 'old'),
-        words('workspace', 'new'),
-        words('machine', 'old'),
-        words('machine', 'new'),
-      ]
-      script = `${this.#guard()} && ${call('swap', name, ...args)}`
-    } catch (error) {
-      throw asDiskFull(error, 'Writing the state of the sandbox')
+    const script = (): string => {
+      try {
+        stateFile.prepare({ ...next, next: layers.next + 4 })
+        const args = [
+          words('workspace', 'old'),
+          words('workspace', 'new'),
+          words('machine', 'old'),
+          words('machine', 'new'),
+        ]
+        return `${this.#guard()} && ${call('swap', name, ...args)}`
+      } catch (error) {
+        throw asDiskFull(error, 'Writing the state of the sandbox')
+      }
+    }
+    const used = (): void => {
+      for (const overlay of OVERLAYS) if (to[overlay]) layers.used(overlay)
+      layers.settled()
     }
     for (const end = Date.now() + limitMs; ; await sleep(5)) {
-      const answer = await namespace.shell.run(script).catch((error: unknown) => {
+      const answer = await namespace.shell.run(script()).catch((error: unknown) => {
         // Whatever it came to, these folders may have been mounted.
-        for (const overlay of OVERLAYS) if (to[overlay]) layers.used(overlay)
+        used()
         throw error
       })
       if (answer.code === BUSY) {
         if (Date.now() < end) continue
+        layers.settled()
         return false
       }
-      for (const overlay of OVERLAYS) if (to[overlay]) layers.used(overlay)
+      used()
       if (answer.code !== 0) {
         if (answer.code !== BACK) await this.#options.reopen()
         throw failure(answer, 'Changing the layers of the sandbox')
@@ -378,7 +413,7 @@ export class Operations {
       const missing = to[overlay].find((number) => !this.#options.layers.has(overlay, number))
       if (missing === undefined && to[overlay].at(-1) === 0) continue
       throw new InvalidOptionError(`This sandbox does not hold the state to go to (layer ${missing ?? 'base'}).`, {
-        nextStep: 'Choose a checkpoint that was not pruned.',
+        nextStep: 'Choose another checkpoint of this session.',
       })
     }
   }
@@ -390,3 +425,19 @@ const otherKind = (operation: string): InvalidOptionError =>
   new InvalidOptionError(`The operation ${operation} was of another kind.`, {
     nextStep: 'Give each operation an id of its own.',
   })
+
+/** Going back failed once it had ended processes: the files are as they were, what ran is not. */
+function afterStopping(error: unknown, stopped: readonly ProcessInfo[]): RewindError {
+  const Class = error instanceof DiskFullError ? DiskFullError : RollbackFailedError
+  const known = error instanceof RewindError ? error : null
+  const names = stopped.slice(0, 3).map(({ command }) => command.slice(0, 60))
+  const more = stopped.length > names.length ? ` and ${stopped.length - names.length} more` : ''
+  return new Class(
+    `${(error as Error).message} The files are as they were, but what ran in the sandbox was stopped: ${names.join(', ')}${more}.`,
+    {
+      nextStep: known?.nextStep ?? 'Try again; if it happens again, end this session and begin a new one.',
+      data: { ...known?.data, stopped },
+      cause: error,
+    },
+  )
+}

@@ -36,7 +36,7 @@ export function overlayWords({ upper, work, lowers }: OverlayMount, mode: Engine
     throw new EngineUnavailableError(
       `This point would stand on ${lowers.length} layers; ${MOST_LOWERS} can be mounted.`,
       {
-        nextStep: 'Prune older checkpoints of this session, or commit and start a new one.',
+        nextStep: 'End this session and begin a new one; its checkpoints can still be read.',
         data: { layers: lowers.length },
       },
     )

@@ -275,7 +275,7 @@ export class LocalSandbox implements Sandbox {
     const missing = folders.find(({ path }) => !existsSync(path))
     if (missing) {
       throw new FileNotFoundError('The files of that state are no longer held.', {
-        nextStep: 'Choose a checkpoint that was not pruned.',
+        nextStep: 'Choose another checkpoint of this session.',
       })
     }
     return state === 'now' ? [{ path: this.#layers.path('workspace', upper), frozen: false }, ...folders] : folders
