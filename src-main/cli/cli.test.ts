@@ -1,8 +1,12 @@
+import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { VerificationFailedError, VerificationHaltError } from '../contract/errors.ts'
 import type { SessionSummary } from '../contract/index.ts'
 import { candidates } from './cli.ts'
+import { separateCommand } from './command-words.ts'
 import { commandLine } from './commands/exec.ts'
 import { describeMessage } from './commands/messages.ts'
+import { withVerdict } from './commands/rules.ts'
 
 const session = (name: string, workspace: string, status: SessionSummary['status'] = 'running'): SessionSummary => ({
   id: name,
@@ -58,9 +62,47 @@ describe('what exec runs', () => {
     expect(commandLine(['a', '--'], ['n', 'r', 'exec', '--', 'a', '--'])).toEqual(['a', '--'])
   })
 
-  test('not both', () => {
-    expect(() => commandLine(['a', 'b'], ['n', 'r', 'exec', 'a', '--', 'b'])).toThrow(/not both/)
+  test('a later -- is a word of the line', () => {
+    expect(commandLine(['npm', 'test', '--', '-w'], ['n', 'r', 'exec', 'npm', 'test', '--', '-w'])).toBe(
+      'npm test -- -w',
+    )
   })
+})
+
+describe('where a command begins', () => {
+  const program = new Command('rewind').option('--json').option('--session <name>')
+  program
+    .command('exec')
+    .argument('<command...>')
+    .option('--cwd <folder>')
+    .option('-t, --timeout <s>')
+    .option('--quick')
+  program.command('write').argument('<path>').argument('<content>')
+
+  test.each([
+    ['exec ls -la src', 'exec -- ls -la src'],
+    ['exec --cwd src --quick -t 3 ls --json', 'exec --cwd src --quick -t 3 -- ls --json'],
+    ['--session exec exec --cwd=src ls --cwd', '--session exec exec --cwd=src -- ls --cwd'],
+    ['exec npm test -- --watch', 'exec -- npm test -- --watch'],
+    ['exec -- ls -la', 'exec -- ls -la'],
+    ['exec --quick', 'exec --quick'],
+    ['write --json a b', 'write --json a b'],
+    ['nothing known -x', 'nothing known -x'],
+  ])('%s', (given, separated) => {
+    expect(separateCommand(given.split(' '), program).join(' ')).toBe(separated)
+  })
+})
+
+test('an undecided verifier is shown with the end of its stderr', () => {
+  const rawStderr = Array.from({ length: 40 }, (_, at) => `line ${at}`).join('\n')
+  const halt = (data: object) =>
+    new VerificationHaltError('It could not decide.', { nextStep: 'Look.', data: { ...data } })
+  const shown = withVerdict(halt({ lastResult: { rawStderr } })) as VerificationHaltError
+  expect(shown.message).toMatch(/^UNKNOWN It could not decide\.\n {2}Its stderr ended:\n {2}\| line 28\n/)
+  expect(shown.message.endsWith('\n  | line 39')).toBe(true)
+  expect([shown.nextStep, shown.exitCode]).toEqual(['Look.', 6])
+  expect((withVerdict(halt({ lastResult: { rawStderr: '' } })) as Error).message).toBe('UNKNOWN It could not decide.')
+  expect((withVerdict(new VerificationFailedError('bad')) as Error).message).toBe('FAIL bad')
 })
 
 test.each([

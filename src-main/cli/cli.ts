@@ -1,8 +1,9 @@
 /** What every command has at hand: the global options, the output, a host to ask, and the session that is meant. */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
-import { InvalidOptionError } from '../contract/errors.ts'
+import { InvalidOptionError, SandboxNotFoundError } from '../contract/errors.ts'
 import type { SessionSummary } from '../contract/index.ts'
+import { visibleName } from '../contract/text.ts'
 import { isLive } from '../contract/timeline.ts'
 import { connectHost, type HostClient, type Rpc, version } from '../serve/client/index.ts'
 import { dataFolder } from '../serve/home.ts'
@@ -39,17 +40,22 @@ export class Cli {
   /**
    * The session that is meant: the one named, else the only live one of the current folder's workspace, else the
    * default name.
-   * @throws InvalidOptionError that lists them when the folder has several
+   * @throws InvalidOptionError that lists them when the folder has several, SandboxNotFoundError that lists those of
+   *   other folders when it has none
    */
   async session(): Promise<string> {
     if (this.#chosen !== undefined) return this.#chosen
-    const here = candidates(await (await this.rpc()).sessions.list(), currentFolder())
+    const all = await (await this.rpc()).sessions.list()
+    const folder = currentFolder()
+    const here = candidates(all, folder)
     if (here.length > 1)
       throw new InvalidOptionError(
         `Several sessions are live here: ${here.map((session) => session.name).join(', ')}.`,
         { nextStep: 'Say which one with --session NAME.', data: { sessions: here.map((session) => session.name) } },
       )
-    return here[0]?.id ?? DEFAULT_SESSION
+    if (here[0]) return here[0].id
+    if (!all.some(({ name }) => name === DEFAULT_SESSION)) throw noneHere(all.filter(isLive), folder)
+    return DEFAULT_SESSION
   }
 
   /** The host and the session together: what nearly every command begins with. */
@@ -71,6 +77,20 @@ export function candidates(sessions: readonly SessionSummary[], folder: string):
   )
   const innermost = Math.max(...around.map(({ workspace }) => workspace.length))
   return around.filter(({ workspace }) => workspace.length === innermost)
+}
+
+function noneHere(live: readonly SessionSummary[], folder: string): SandboxNotFoundError {
+  const listed = live.map(({ name, workspace }) => `${visibleName(name)} (${visibleName(workspace)})`)
+  return new SandboxNotFoundError(
+    `No live session has ${visibleName(folder || 'this folder')} in its workspace, and none is called ${DEFAULT_SESSION}.`,
+    {
+      nextStep:
+        listed.length > 0
+          ? `Live elsewhere: ${listed.join(', ')}. Say which one with --session NAME, or begin one here with \`rewind init .\`.`
+          : 'Begin one with `rewind init PATH`.',
+      data: { folder, live: live.map(({ name, workspace }) => ({ name, workspace })) },
+    },
+  )
 }
 
 function currentFolder(): string {

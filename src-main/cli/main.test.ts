@@ -1,7 +1,16 @@
 /** The command line as people have it: the built program, a real host, real sandboxes. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -118,8 +127,8 @@ describe('without a host', () => {
     [['init'], /missing required argument 'path'/],
     [['init', '.', '--engine', 'vm'], /Allowed choices are auto, local, docker/],
     [['rollback', 'x', '--only', 'half'], /Allowed choices are files, messages/],
-    [['exec', 'true', '--timeout', 'soon'], /'soon' is not a number of seconds/],
-    [['exec', 'true', '--env', 'NAME'], /NAME=VALUE/],
+    [['exec', '--timeout', 'soon', 'true'], /'soon' is not a number of seconds/],
+    [['exec', '--env', 'NAME', 'true'], /NAME=VALUE/],
     [['exec'], /missing required argument/],
     [['serve', '--port', '0'], /not a port/],
     [['auto-checkpoint', '--keep-last', '0'], /not a whole number from 1/],
@@ -225,6 +234,17 @@ suiteNeeding(['local'], 'the command line', () => {
     expect(existsSync(join(workspace, 'src'))).toBe(false)
   })
 
+  test('elsewhere it says for which folder it looked, and where sessions live', async () => {
+    const elsewhere = mkdtempSync(join(base, 'elsewhere-'))
+    const other = join(base, 'other-data')
+    // The default name stands for a session wherever one is asked for; a data folder without it has none to give.
+    expect((await rewind(['status'], { cwd: elsewhere })).code).toBe(0)
+    const { code, stderr } = await rewind(['status'], { cwd: elsewhere, env: { REWIND_HOME: other } })
+    expect(code).toBe(2)
+    expect(stderr).toContain(`No live session has ${elsewhere} in its workspace, and none is called rewind_sandbox.`)
+    process.kill((JSON.parse(readFileSync(join(other, 'host.json'), 'utf8')) as { pid: number }).pid)
+  })
+
   test.each([
     [['read', 'nothing'], 5],
     [['read', '../outside'], 5],
@@ -246,6 +266,7 @@ suiteNeeding(['local'], 'the command line', () => {
     const { code, stdout, stderr } = await rewind(['exec', 'echo out; echo err >&2'])
     expect([code, stdout, stderr]).toEqual([0, 'out\n', 'err\n'])
     expect((await rewind(['exec', '--', 'printf', '%s|', 'a b', '$HOME'])).stdout).toBe('a b|$HOME|')
+    expect((await rewind(['exec', 'ls', '-1', 'src'])).stdout).toBe('a.txt\n')
     expect((await rewind(['exec', '--stdin', 'wc -c'], { input: '12345' })).stdout.trim()).toBe('5')
     expect((await rewind(['exec', '--env', 'A=b=c', '--cwd', 'src', 'echo $A; ls'])).stdout).toBe('b=c\na.txt\n')
 
@@ -284,7 +305,7 @@ suiteNeeding(['local'], 'the command line', () => {
     await once(child.stdout as NodeJS.ReadableStream, 'data')
     child.kill('SIGINT')
     const { code, stderr } = await answerOf(child)
-    expect(code).toBe(1)
+    expect(code).toBe(130)
     expect(stderr).toContain('was stopped')
     expect((await rewind(['exec', "ps ax | grep -c '[s]leep 300'"])).stdout.trim()).toBe('0')
   })
@@ -360,6 +381,32 @@ suiteNeeding(['local'], 'the command line', () => {
     expect((await rewind(['rollback', 'before it'])).stdout).toMatch(/^Nothing to take back/)
   })
 
+  test('the result is taken home by a patch, however many files and whatever is in them', async () => {
+    const point = (await json(['checkpoint', 'before many'])).data.checkpoint
+    const taken = join(base, 'taken')
+    mkdirSync(taken)
+    execFileSync('git', ['init', '-q', taken])
+    await rewind([
+      'exec',
+      'mkdir many; cd many; for n in $(seq 5100); do echo $n >f$n; done; head -c 9999 /dev/zero >z',
+    ])
+    expect((await json(['diff', point])).data.changes).toHaveLength(5102)
+    const patch = await rewind(['diff', point, '--patch'])
+    expect([patch.code, patch.stderr]).toEqual([0, ''])
+    execFileSync('git', ['apply', '-'], { cwd: taken, input: patch.stdout })
+    expect(readdirSync(join(taken, 'many'))).toHaveLength(5101)
+    expect(readFileSync(join(taken, 'many/z'))).toEqual(Buffer.alloc(9999))
+
+    await rewind(['exec', 'mkfifo many/pipe'])
+    const partly = await rewind(['diff', point, '--patch'])
+    expect([partly.code, partly.stderr]).toEqual([1, 'rewind: the patch does not hold many/pipe\n'])
+    expect(await json(['diff', point, '--patch'])).toMatchObject({ exit: 1, data: { missing: ['many/pipe'] } })
+    const head = execFileSync('sh', ['-c', `"${BIN}" diff '${point}' --stat 2>&1 | head -2`], { cwd: workspace, env })
+    expect(String(head)).toBe('A many/ | folder added\nA many/f1 | +1 -0\n')
+    await rewind(['rewind', point, '-y'])
+    expect((await json(['diff'])).data.changes).toEqual([])
+  })
+
   test('on a terminal it asks, and tells what will be lost', async () => {
     await rewind(['write', 'src/a.txt', 'in the way\n'])
     const declined = await onTerminal(['rewind', '--to', 'before it'], 'n\n')
@@ -433,7 +480,14 @@ suiteNeeding(['local'], 'the command line', () => {
     })
     expect((await rewind(['ledger'])).stdout).toMatch(/^TIMESTAMP +TYPE +STATUS/)
     expect(await json(['ledger', 'verify'])).toMatchObject({ exit: 0, data: { whole: true, broken_at: null } })
-    expect(await json(['ledger', '--status', 'no such'])).toMatchObject({ data: { entries: [], count: 0 } })
+    expect(await json(['ledger', '--status', 'no_target'])).toMatchObject({ data: { entries: [], count: 0 } })
+    expect((await rewind(['ledger', '--type', 'rollbak'])).stderr).toContain(
+      'one of verification, escalation, rollback',
+    )
+    expect(await rewind(['ledger', '--status', 'failed'])).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('one of pass, fail, unknown, rolled_back'),
+    })
     expect(await json(['auto-rollback', '--off'])).toMatchObject({ data: { auto_rollback: null } })
     expect(await json(['auto-checkpoint', '--off'])).toMatchObject({ data: { auto_checkpoint: null } })
   })
@@ -450,6 +504,8 @@ suiteNeeding(['local'], 'the command line', () => {
       code: 1,
       error: expect.stringContaining('it is fail'),
     })
+    expect((await rewind(['verify', verdict('pass')])).stdout).toBe('PASS it is pass\n')
+    expect((await rewind(['verify', verdict('fail')])).stderr).toMatch(/^rewind: FAIL it is fail\n/)
     await rewind(['auto-rollback', '--off'])
   })
 
@@ -588,6 +644,6 @@ suiteNeeding(['local'], 'the command line', () => {
     expect((await json(['ledger', '--session', 'rewind_sandbox'])).data.count).toBeGreaterThan(0)
     expect((await json(['checkpoint', 'ls', '--session', 'rewind_sandbox'])).data.count).toBeGreaterThan(0)
     expect((await json(['status', '--session', 'rewind_sandbox'])).data.status).toBe('destroyed')
-    expect((await json(['exec', 'true', '--session', 'rewind_sandbox'])).success).toBe(false)
+    expect((await json(['exec', '--session', 'rewind_sandbox', 'true'])).success).toBe(false)
   })
 })

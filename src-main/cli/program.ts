@@ -5,6 +5,7 @@ import { fromRpcError } from '../contract/wire.ts'
 import { version } from '../serve/client/index.ts'
 import { Cli } from './cli.ts'
 import { type Action, type Define, FailureWithData } from './command.ts'
+import { separateCommand } from './command-words.ts'
 import { defineCheckpoint } from './commands/checkpoint.ts'
 import { defineDemo } from './commands/demo.ts'
 import { defineDestroy } from './commands/destroy.ts'
@@ -50,7 +51,7 @@ export async function run(argv: string[]): Promise<void> {
   })
   try {
     if (argv.length === 0) program.outputHelp()
-    else await program.parseAsync(argv, { from: 'user' })
+    else await program.parseAsync(separateCommand(argv, program), { from: 'user' })
     process.exitCode = cli?.exitCode ?? 0
   } catch (error) {
     process.exitCode = report(error, cli?.out ?? new Output({ json: wantsJson(argv), quiet: false }))

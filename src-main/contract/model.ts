@@ -249,6 +249,16 @@ export const LedgerEventType = z.enum([
 ])
 export type LedgerEventType = z.infer<typeof LedgerEventType>
 
+/** What a row's status says, by and large: a verdict, how a rollback went, or what a repair did. */
+export const LedgerStatus = z.enum([
+  ...VerdictStatus.options,
+  'rolled_back',
+  'undone',
+  'skipped_noop',
+  'no_target',
+  ...Repair.shape.kind.options,
+])
+
 export const LedgerEntry = z.object({
   id: z.number(),
   session: z.string(),

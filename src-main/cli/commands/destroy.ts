@@ -14,7 +14,7 @@ export const defineDestroy: Define = (program, action) => {
       action<{ yes?: boolean }>(async (cli, _operands, { yes }) => {
         const { rpc, session } = await cli.begin()
         if (!yes && !cli.out.json && canAsk()) {
-          const { counts } = await rpc.files.changes({ session, from: 'base', to: 'now' })
+          const { counts } = await rpc.files.changes({ session, from: 'base', to: 'now', limit: 1 })
           const changed = counts.added + counts.modified + counts.deleted
           if (changed > 0)
             await confirm(
@@ -22,7 +22,10 @@ export const defineDestroy: Define = (program, action) => {
             )
         }
         const gone = await rpc.sessions.destroy({ session })
-        cli.out.result({ session: gone.name, id: gone.id, status: gone.status }, `Destroyed ${visibleName(gone.name)}`)
+        cli.out.result(
+          { session: gone.name, id: gone.id, status: gone.status, workspace: gone.workspace },
+          `Destroyed ${visibleName(gone.name)} (its workspace ${visibleName(gone.workspace)} ${gone.demo ? 'was the demo’s own' : 'stays as it is'})`,
+        )
       }),
     )
 }

@@ -34,6 +34,10 @@ export const defineExec: Define = (program, action) => {
     .option('--timeout <seconds>', 'end it and all its children after so long', seconds)
     .option('--propagate', "exit with the command's own code")
     .option('--as-tool', 'count as a tool call: the automatic rules act')
+    .addHelpText(
+      'after',
+      '\nOptions after the first word of the command are its own. It has no terminal (no TTY) yet: programs that ask\nfor one, such as editors and shells to type into, end at once.',
+    )
     .action(
       action<Options>(async (cli, operands, options) => {
         const command = commandLine(given(operands), process.argv)
@@ -49,25 +53,23 @@ export const defineExec: Define = (program, action) => {
           asTool: options.asTool ?? false,
           tool: options.asTool ? 'exec' : null,
         })
-        stopWithUs(cli, rpc, running)
+        const stopped = stopWithUs(cli, rpc, running)
         const waited = rpc.commands.wait(running)
         const result = cli.out.json ? await whole(rpc, running, await waited) : await shown(rpc, running, waited)
-        await conclude(cli, rpc, running, result, options.propagate ?? false)
+        const own = options.propagate ? ownCode(result) : undefined
+        await conclude(cli, rpc, running, result, stopped.by === null ? own : signalCode(stopped.by))
       }),
     )
 }
 
 /**
- * What is to run: after `--` a program with its arguments, else a line for the shell.
+ * What is to run: after `--` a program with its arguments, else a line for the shell, in which a later `--` is a word
+ * like any other.
  * @param argv the process's own arguments: `--` is no longer in the operands
  */
 export function commandLine(operands: readonly string[], argv: readonly string[]): CommandLine {
   const dashes = argv.indexOf('--')
-  if (dashes < 0) return operands.join(' ')
-  if (argv.length - dashes - 1 === operands.length) return [...operands]
-  throw new InvalidOptionError('Give a command line before -- or a program after it, not both.', {
-    nextStep: 'For example: rewind exec "npm test", or rewind exec -- npm test',
-  })
+  return dashes >= 0 && argv.length - dashes - 1 === operands.length ? [...operands] : operands.join(' ')
 }
 
 function addVariable(given: string, known: Record<string, string>): Record<string, string> {
@@ -76,8 +78,12 @@ function addVariable(given: string, known: Record<string, string>): Record<strin
   throw new InvalidOptionError(`--env takes NAME=VALUE, not '${visibleName(given)}'.`)
 }
 
-/** Ctrl-C, a closed terminal or a reader that is gone stop the command in the sandbox; Ctrl-C again leaves at once. */
-function stopWithUs(cli: Cli, rpc: Rpc, running: Running): void {
+/**
+ * Ctrl-C, a closed terminal or a reader that is gone stop the command in the sandbox; Ctrl-C again leaves at once.
+ * @returns the signal that came, once one has
+ */
+function stopWithUs(cli: Cli, rpc: Rpc, running: Running): { by: NodeJS.Signals | null } {
+  const stopped: { by: NodeJS.Signals | null } = { by: null }
   // Its end comes by the call that waits for it; where the stop itself fails, that call says why.
   const stop = () =>
     rpc.commands.stop(running).then(
@@ -87,9 +93,11 @@ function stopWithUs(cli: Cli, rpc: Rpc, running: Running): void {
   cli.onReaderGone = stop
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => {
-      process.once(signal, () => process.exit(130))
+      process.once(signal, () => process.exit(signalCode(signal)))
+      stopped.by = signal
       void stop()
     })
+  return stopped
 }
 
 /** Copies output as it comes until the command has ended and all of it was copied. */
@@ -150,14 +158,14 @@ async function conclude(
   rpc: Rpc,
   running: Running,
   result: CommandResult,
-  propagate: boolean,
+  exitCode: number | undefined,
 ): Promise<void> {
   const { id, stdout, stderr, code, signal, durationMs, autoRollback } = result
   const data = { id, stdout, stderr, code, signal, durationMs, ...(autoRollback ? { autoRollback } : {}) }
   if (code === 0) return cli.out.result(data, '')
   const record = (await rpc.commands.list({ session: running.session })).find((one) => one.id === id)
   const error = failureOf(result, record)
-  throw new FailureWithData(error, data, propagate ? ownCode(result) : error.exitCode)
+  throw new FailureWithData(error, data, exitCode ?? error.exitCode)
 }
 
 function failureOf({ code, signal, durationMs, autoRollback }: CommandResult, record: CommandRecord | undefined) {
@@ -179,17 +187,17 @@ function failureOf({ code, signal, durationMs, autoRollback }: CommandResult, re
   }
 }
 
-/** As a shell would say it: 128 and the signal's number, 124 for one that ran out of time. */
-function ownCode({ code, signal }: CommandResult): number {
-  if (code !== null) return code
-  const numbers: Record<string, number> = {
-    SIGHUP: 1,
-    SIGINT: 2,
-    SIGQUIT: 3,
-    SIGABRT: 6,
-    SIGKILL: 9,
-    SIGSEGV: 11,
-    SIGTERM: 15,
-  }
-  return 128 + (numbers[signal ?? ''] ?? 0)
+const SIGNALS: Record<string, number> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGTERM: 15,
 }
+
+/** As a shell would say it: 128 and the signal's number. */
+const signalCode = (signal: string): number => 128 + (SIGNALS[signal] ?? 0)
+
+const ownCode = ({ code, signal }: CommandResult): number => code ?? signalCode(signal ?? '')

@@ -1,4 +1,5 @@
 /** `rewind ledger` and `rewind ledger verify`: the record that no rollback touches. */
+import { InvalidOptionError } from '../../contract/errors.ts'
 import type { LedgerEntry } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
@@ -13,6 +14,7 @@ export const defineLedger: Define = (program, action) => {
     .option('--status <status>', 'those with this status')
     .action(
       action<{ checkpoint?: string; type?: string; status?: string }>(async (cli, _operands, options) => {
+        if (options.type !== undefined || options.status !== undefined) await assertKnown(options)
         const { rpc, session } = await cli.begin()
         const entries = await rpc.ledger.list({
           session,
@@ -39,6 +41,19 @@ export const defineLedger: Define = (program, action) => {
         )
       }),
     )
+}
+
+/** A misspelt filter would look like a ledger without such rows. @throws InvalidOptionError */
+async function assertKnown({ type, status }: { type?: string; status?: string }): Promise<void> {
+  const { LedgerEventType, LedgerStatus } = await import('../../contract/model.ts')
+  const check = (option: string, given: string | undefined, known: readonly string[]) => {
+    if (given !== undefined && !known.includes(given))
+      throw new InvalidOptionError(`No ledger row has the ${option} '${visibleName(given)}'.`, {
+        nextStep: `It is one of ${known.join(', ')}.`,
+      })
+  }
+  check('type', type, LedgerEventType.options)
+  check('status', status, LedgerStatus.options)
 }
 
 export function ledgerTable(entries: readonly LedgerEntry[]): string {

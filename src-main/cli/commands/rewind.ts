@@ -1,6 +1,6 @@
 /** `rewind rollback`, `rewind rewind`, `rewind undo`: going back, with and without a question first. */
 import { Option } from 'commander'
-import { CheckpointNotFoundError, DeclinedError } from '../../contract/errors.ts'
+import { CheckpointNotFoundError, DeclinedError, InvalidOptionError } from '../../contract/errors.ts'
 import type { ChangeStatus, RewindPreview, RollbackResult } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
 import { bareRewindTarget, nameOf } from '../../contract/timeline.ts'
@@ -35,12 +35,15 @@ export const defineRewind: Define = (program, action) => {
   program
     .command('rewind')
     .description('go back to the newest checkpoint, or another one, after a look at what will be lost')
-    .option('--to <point>', 'a label or an id')
+    .argument('[point]', 'a label or an id; the newest checkpoint by default')
+    .option('--to <point>', 'the same')
     .option('-y, --yes', 'do not ask')
     .action(
-      action<{ to?: string; yes?: boolean }>(async (cli, _operands, options) => {
+      action<{ to?: string; yes?: boolean }>(async (cli, [point], options) => {
+        if (point !== undefined && options.to !== undefined && point !== options.to)
+          throw new InvalidOptionError(`It cannot go to ${visibleName(point)} and to ${visibleName(options.to)}.`)
         const { rpc, session } = await cli.begin()
-        const named = options.to ?? (await bareTarget(rpc, session))
+        const named = options.to ?? point ?? (await bareTarget(rpc, session))
         const to = options.yes ? named : await agreedTo(cli, await rpc.timeline.preview({ session, to: named }))
         tell(cli, await rpc.timeline.rollback({ session, to }))
       }),

@@ -1,6 +1,11 @@
 /** `rewind auto-checkpoint`, `rewind auto-rollback`, `rewind verify`: what the session does by itself. */
 import { Argument } from 'commander'
-import { InvalidOptionError } from '../../contract/errors.ts'
+import {
+  CommandError,
+  InvalidOptionError,
+  VerificationFailedError,
+  VerificationHaltError,
+} from '../../contract/errors.ts'
 import type { RollbackEvent, Rules, VerifierSpec } from '../../contract/index.ts'
 import { visible, visibleName } from '../../contract/text.ts'
 import { type Define, given } from '../command.ts'
@@ -61,13 +66,30 @@ export const defineRules: Define = (program, action) => {
     .action(
       action(async (cli, operands) => {
         const { rpc, session } = await cli.begin()
-        const { text } = await rpc.rules.runTests({
-          session,
-          command: operands.length > 0 ? given(operands).join(' ') : null,
-        })
-        cli.out.result({ status: 'pass', text }, visible(text))
+        const command = operands.length > 0 ? given(operands).join(' ') : null
+        try {
+          const { text } = await rpc.rules.runTests({ session, command })
+          cli.out.result({ status: 'pass', text }, `PASS ${visible(text)}`.trimEnd())
+        } catch (error) {
+          throw cli.out.json ? error : withVerdict(error)
+        }
       }),
     )
+}
+
+/** Lines of its stderr that an undecided verifier is shown with. */
+const STDERR_LINES = 12
+
+/** The error with the verdict before its text, as a person reads it. */
+export function withVerdict(error: unknown): unknown {
+  if (error instanceof VerificationFailedError) return new VerificationFailedError(`FAIL ${error.message}`, error)
+  if (error instanceof CommandError) return new CommandError(`FAIL ${error.message}`, error)
+  if (!(error instanceof VerificationHaltError)) return error
+  const last = error.data.lastResult as { rawStderr?: unknown } | undefined
+  const written = typeof last?.rawStderr === 'string' ? last.rawStderr.trimEnd() : ''
+  const lines = written === '' ? [] : written.split('\n').slice(-STDERR_LINES)
+  const tail = lines.length > 0 ? ['  Its stderr ended:', ...lines.map((line) => `  | ${line}`)] : []
+  return new VerificationHaltError([`UNKNOWN ${error.message}`, ...tail].join('\n'), error)
 }
 
 function verifierOf({ verifier, retries, retryDelay, timeout }: RollbackOptions): VerifierSpec | null {
