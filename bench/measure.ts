@@ -7,8 +7,9 @@ export interface Figure {
   runs: number
 }
 
+/** The smallest sample that at least the share `q` of all samples does not exceed. */
 const quantile = (sorted: readonly number[], q: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
+  sorted[Math.max(0, Math.ceil(sorted.length * q) - 1)] ?? Number.NaN
 
 export function figureOf(samples: readonly number[]): Figure {
   const sorted = [...samples].sort((a, b) => a - b)
