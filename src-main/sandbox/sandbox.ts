@@ -60,10 +60,20 @@ export interface SandboxProvider {
    * @throws SandboxNotFoundError
    */
   open(id: string): Promise<Sandbox>
-  /** Ids of the sandboxes of this data folder, running or not. */
+  /** Ids of the sandboxes of this data folder, running or not, also those that a host died in the middle of making. */
   list(): Promise<string[]>
-  /** Removes all that is left of a sandbox, whatever state it is in; does nothing where nothing is left. */
-  remove(id: string): Promise<void>
+  /**
+   * Removes all that is left of a sandbox, whatever state it is in; does nothing where nothing is left.
+   * @returns what could not be removed; null where nothing is left. It does not throw: one stray folder stops nobody
+   */
+  remove(id: string): Promise<Leftover | null>
+}
+
+/** What is left of a sandbox that was to be removed. */
+export interface Leftover {
+  folder: string
+  /** For a person: why it is still there. */
+  reason: string
 }
 
 export interface CommandSpec {

@@ -95,7 +95,7 @@ export function survivalBehaviours(source: ProviderSource): void {
     const world = await World.make(source)
     await expect(world.provider.attach('none')).rejects.toBeInstanceOf(SandboxNotFoundError)
     await expect(world.provider.open('none')).rejects.toBeInstanceOf(SandboxNotFoundError)
-    await world.provider.remove('none')
+    expect(await world.provider.remove('none')).toBeNull()
   })
 
   test('end:output-can-still-be-collected', async () => {
@@ -133,6 +133,28 @@ export function survivalBehaviours(source: ProviderSource): void {
     await world.provider.remove('left')
     expect(await world.provider.list()).toEqual([])
     await eventually('no process and no mount', () => traces(world.home).length === 0)
+  })
+
+  // A host may be killed at any moment while it makes one, long before anybody wrote down what it had started.
+  test('create:a-host-killed-in-the-middle-leaves-what-can-be-removed', async () => {
+    const world = await World.make(source)
+    world.host('f', 'x')
+    for (let after = 20; after <= 620; after += 60) {
+      const id = `cut-${after}`
+      const { module, factory } = world.source
+      const args = [CHILD, module, factory, world.home, JSON.stringify(world.spec({ id })), '[]']
+      const child = spawn(process.execPath, args, { stdio: 'ignore' })
+      const folder = join(world.home, 'sandboxes', id)
+      const exit = once(child, 'exit')
+      await eventually('it began', () => existsSync(folder) || child.exitCode !== null)
+      await sleep(after - 20)
+      child.kill('SIGKILL')
+      await exit
+      expect(await world.provider.list()).toContain(id)
+      expect(await world.provider.remove(id)).toBeNull()
+      expect(await world.provider.list()).not.toContain(id)
+      await eventually('no process and no mount', () => traces(folder).length === 0)
+    }
   })
 
   test('list:names-them', async () => {

@@ -163,7 +163,9 @@ export class Commands {
   /** Asks the launcher; a launcher that is gone (its agent may kill it) is replaced once. */
   async #request(folder: string, entry: Entry): Promise<LauncherNews | null> {
     for (let attempt = 0; ; attempt++) {
-      if (this.#launcher === null || readProcess(this.#launcher.pid) === null) await this.#relaunch()
+      // A lost holder is replaced by whoever gave us the view: the state has to know of the new one.
+      if (!this.#options.namespace.holderLives) return null
+      if (this.#launcher === null || readProcess(this.#launcher.pid) === null) await this.openLauncher()
       entry.group = await this.#parked
       const news = new Promise<LauncherNews | null>((resolve) => this.#starting.set(folder, resolve))
       this.#launcher?.request(folder)
@@ -185,12 +187,6 @@ export class Commands {
       if (launcher === null || readProcess(launcher.pid) === null) break
     }
     return null
-  }
-
-  async #relaunch(): Promise<void> {
-    const { namespace } = this.#options
-    if (!namespace.holderLives) await namespace.hold()
-    await this.openLauncher()
   }
 
   /** Puts the launcher into the next command's group, off anybody's way. */

@@ -1,6 +1,6 @@
 /** Control shells and holders that die: the next call finds the sandbox as it was, or as it was to become. */
 import { execFileSync } from 'node:child_process'
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { suiteNeeding } from '../../../e2e/needs.ts'
 import { shellCrashPoints } from '../../store/index.ts'
 import { Box } from '../conformance/world.ts'
 import { createLocalProvider } from './index.ts'
-import { readProcess } from './processes.ts'
+import { isAlive, readProcess } from './processes.ts'
 import type { SandboxState } from './state.ts'
 
 function place(): { home: string; workspace: string } {
@@ -132,6 +132,20 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     expect(await again.sandbox.checkpoint('c')).toMatchObject({ changed: true })
     await again.back(again.sandbox.facts.baseState)
     expect(await again.say('ls -A; ls /tmp/f 2>&1 | wc -l')).toBe('1')
+  })
+
+  test('host killed before it wrote down the holder: removing it ends the holder all the same', async () => {
+    const { home, workspace } = place()
+    const provider = createLocalProvider({ home })
+    const sandbox = await provider.create({ id: 'e', workspace, base: 'auto', network: true, env: {}, hidden: [home] })
+    await sandbox.detach()
+    const { holder } = stateOf(home, 'e')
+    const path = join(home, 'sandboxes', 'e', 'state.json')
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/"holder":\{[^}]*\}/, '"holder":null'))
+    expect(stateOf(home, 'e').holder).toBeNull()
+    expect(holder && isAlive(holder)).toBe(true)
+    expect(await createLocalProvider({ home }).remove('e')).toBeNull()
+    expect(holder && isAlive(holder)).toBe(false)
   })
 
   test('another boot: the head is opened, what was not frozen stays aside', async () => {

@@ -21,8 +21,9 @@ import { groupFor, passwdFor } from './accounts.ts'
 import { holderFiles } from './holder-root.ts'
 import { type Mount, mountOf, readMounts, readOnlyOptions } from './mountinfo.ts'
 import { overlayOptions } from './overlay.ts'
-import { identifyHolder, isAlive, pidInside, processesOf, readProcess } from './processes.ts'
+import { isAlive, pidInside, processesOf, readProcess } from './processes.ts'
 import type { Programs } from './programs.ts'
+import { HOLDER_NOTE, notedHolder } from './remove.ts'
 import {
   deviceFiles,
   deviceLinks,
@@ -143,13 +144,13 @@ export class Namespace {
   /** Starts the holder. The overlays stand by now: it is what keeps them. */
   async hold(): Promise<Holder> {
     const { folder } = this.#options
-    const note = join(folder, 'holder.pid')
+    const note = join(folder, HOLDER_NOTE)
     rmSync(note, { force: true })
     await this.must('hold', 'Starting the holder')
     for (const end = Date.now() + HOLDER_LIMIT_MS; ; await sleep(1)) {
       const said = existsSync(note) ? readFileSync(note, 'utf8') : ''
       if (said === 'failed\n' || Date.now() > end) throw this.#holderFailed()
-      const holder = said.endsWith('\n') ? identifyHolder(Number(said)) : null
+      const holder = notedHolder(folder)
       if (holder === null) continue
       this.#holder = holder
       return holder

@@ -136,6 +136,13 @@ export function treeOf(command: string, all: readonly HostProcess[], roots: Read
   return [...tree.values()]
 }
 
+/** Processes that were started with one word in their environment. */
+export function processesWith(word: string): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && environmentOf(pid).includes(word))
+}
+
 const environmentOf = (pid: number): string[] => {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')

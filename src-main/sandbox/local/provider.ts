@@ -10,18 +10,18 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EngineUnavailableError, InvalidPathError, SandboxNotFoundError } from '../../contract/index.ts'
-import type { Availability, Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts'
+import type { Availability, Leftover, Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts'
 import { agentFor, homeOf } from './accounts.ts'
-import { type Engine, tryEngine } from './availability.ts'
+import { type Engine, engineMode, tryEngine } from './availability.ts'
 import { copyBase, decideBase } from './base.ts'
 import { ControlGroups } from './cgroup.ts'
 import { isBeneath } from './mountinfo.ts'
 import { asDiskFull, type Scripts } from './namespace.ts'
-import { isAlive } from './processes.ts'
-import { endHolder, groupName, removeFolder } from './remove.ts'
+import { findPrograms } from './programs.ts'
+import { endStrays, groupName, removeFolder } from './remove.ts'
 import { canReach, placePath, planRoot, type RootPlan, realFolder } from './root-plan.ts'
 import { LocalSandbox } from './sandbox.ts'
 import { bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
@@ -127,23 +127,26 @@ class LocalProvider implements SandboxProvider {
       if (error.code === 'ENOENT') return []
       throw error
     })
-    const there = await Promise.all(
-      names.map((name) => stat(join(this.#root, name, 'spec.json')).then(Boolean, () => false)),
-    )
-    return names.filter((name, at) => !name.startsWith('.') && there[at])
+    // Also what a host left that was killed while it made one: whatever is here is some sandbox's.
+    return names.filter((name) => SANDBOX_ID.test(name))
   }
 
-  async remove(id: string): Promise<void> {
-    if (!existsSync(this.#folder(id))) return
-    await this.#removeAll(id, await this.#engine())
+  async remove(id: string): Promise<Leftover | null> {
+    const folder = this.#folder(id)
+    if (!existsSync(folder)) return null
+    try {
+      const programs = findPrograms()
+      if ('missing' in programs) throw new Error(`these programs are missing: ${programs.missing.join(', ')}`)
+      await this.#removeAll(id, { mode: engineMode(), programs })
+      return null
+    } catch (error) {
+      return { folder, reason: (error as Error).message }
+    }
   }
 
   async #removeAll(id: string, { mode, programs }: Engine): Promise<void> {
     const folder = this.#folder(id)
-    if (existsSync(join(folder, 'state.json'))) {
-      const { holder } = new StateFile(folder).read()
-      if (holder !== null && isAlive(holder)) await endHolder(holder)
-    }
+    await endStrays(folder)
     ControlGroups.remove(groupName(folder))
     await removeFolder(folder, mode, programs)
   }
@@ -160,7 +163,7 @@ class LocalProvider implements SandboxProvider {
   }
 
   #folder(id: string): string {
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) throw noSandbox(id)
+    if (!SANDBOX_ID.test(id)) throw noSandbox(id)
     return join(this.#root, id)
   }
 
@@ -169,6 +172,8 @@ class LocalProvider implements SandboxProvider {
     return { control: text('control'), holder: text('holder'), launcher: text('launcher') }
   }
 }
+
+const SANDBOX_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
 const noSandbox = (id: string): SandboxNotFoundError =>
   new SandboxNotFoundError(`There is no sandbox ${JSON.stringify(id)}.`, { nextStep: 'Start a session first.' })

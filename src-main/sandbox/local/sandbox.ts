@@ -297,7 +297,7 @@ export class LocalSandbox implements Sandbox {
   }
 
   /**
-   * Uses the view beside others. It is reached through the control shell: one that was killed is replaced first, and
+   * Uses the view beside others. A control shell or holder that was killed is replaced first, and
    * where that happens in the middle the use is tried once more.
    */
   #inView<T>(use: () => Promise<T>): Promise<T> {
@@ -308,7 +308,7 @@ export class LocalSandbox implements Sandbox {
         try {
           return await use()
         } catch (error) {
-          if (attempt > 0 || this.#namespace.shellLives) throw error
+          if (attempt > 0 || (this.#namespace.shellLives && this.#namespace.holderLives)) throw error
         }
       }
     })
