@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { InvalidOptionError } from '../contract/index.ts'
-import { idleMinutes } from './headless.ts'
+import { idleMinutes } from './idle.ts'
 
 describe('how long a headless host stays', () => {
   test.each([

@@ -1,10 +1,10 @@
 /** Life of a headless host: starts, keeps its log short, ends when it is told to or has nothing left to do. */
 import { fstatSync, ftruncateSync } from 'node:fs'
-import { HostRunningError, InvalidOptionError, RewindError } from '../contract/index.ts'
+import { HostRunningError, RewindError } from '../contract/index.ts'
 import { OWNED_BY_ANOTHER } from './client/exit-codes.ts'
+import { idleMinutes } from './idle.ts'
 import { dataFolder, rendererFolder, startHost, version } from './index.ts'
 
-const IDLE_MINUTES = 15
 const LOG_BYTES = 8 * 1024 * 1024
 
 /** Runs until the host ends, then ends the process. */
@@ -35,14 +35,6 @@ export async function runHeadless(): Promise<never> {
 
 /** stdout is the log; a fault of ours comes with its stack. */
 const log = (what: unknown): void => console.log(new Date().toISOString(), what)
-
-/** @throws InvalidOptionError for what is not a number of minutes above 0 */
-export function idleMinutes(given: string | undefined): number {
-  if (given === undefined || given === '') return IDLE_MINUTES
-  const minutes = Number(given)
-  if (minutes > 0 && Number.isFinite(minutes)) return minutes
-  throw new InvalidOptionError(`REWIND_IDLE_MINUTES is '${given}', which is not a number of minutes above 0.`)
-}
 
 /** The log is open for appending, so what is written next starts at its new end. */
 function keepLogShort(): void {

@@ -127,6 +127,17 @@ describe('its port', () => {
     expect(portOf(await start(home))).toBe(port)
   })
 
+  test('that was asked for once is not kept', async () => {
+    const free = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => free.once('listening', resolve))
+    const { port } = free.address() as AddressInfo
+    await new Promise((resolve) => free.close(resolve))
+    const asked = await start(home, undefined, { port })
+    expect(portOf(asked)).toBe(port)
+    await asked.close()
+    expect(portOf(await start(home))).not.toBe(port)
+  })
+
   test('that is insisted on and taken is an error', async () => {
     other = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => other?.once('listening', resolve))

@@ -126,7 +126,8 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
   // Before the servers: they wait for every connection that was upgraded.
   building.defer(() => sockets.close())
   // A port that somebody else sits on today is still this data folder's tomorrow: addresses of it were given away.
-  if (kept === null || options.port !== undefined) store.settings.set('port', String(http.port))
+  // One that a person asked for was asked for once.
+  if (kept === null && options.port === undefined) store.settings.set('port', String(http.port))
   url = `http://127.0.0.1:${http.port}`
   announce(url)
 

@@ -1,4 +1,16 @@
 /** When a headless host has nothing left to do: no client, nothing under way, no live process, for long enough. */
+import { InvalidOptionError } from '../contract/errors.ts'
+
+/** Minutes, unless REWIND_IDLE_MINUTES says others. */
+const IDLE_MINUTES = 15
+
+/** @throws InvalidOptionError for what is not a number of minutes above 0 */
+export function idleMinutes(given: string | undefined): number {
+  if (given === undefined || given === '') return IDLE_MINUTES
+  const minutes = Number(given)
+  if (minutes > 0 && Number.isFinite(minutes)) return minutes
+  throw new InvalidOptionError(`REWIND_IDLE_MINUTES is '${given}', which is not a number of minutes above 0.`)
+}
 
 export interface IdleWatch {
   /** Milliseconds of quiet after which it is over. */

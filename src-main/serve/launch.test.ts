@@ -75,7 +75,7 @@ describe('opening the window', () => {
     expect(said).toEqual([
       'Opened a browser window of its own.',
       'Not the Electron window: its binary is not installed.',
-      `The host goes on when the window is closed; its data lies in ${home}.`,
+      `The host goes on in the background, and ends by itself after 15 quiet minutes; its data lies in ${home}.`,
     ])
   })
 
@@ -118,6 +118,7 @@ describe('opening the window', () => {
       'Not the default browser',
     ])
     expect(said[3]).toContain(url)
+    expect(said[4]).toMatch(/in the background, and ends by itself after 15 quiet minutes; its data lies in /)
   })
 
   test('sign-in pages that had their time are removed', async () => {

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { idleMinutes } from './idle.ts'
 import { chooseWindow, type Facts, type Way } from './launch/choose.ts'
 import { downloadElectron } from './launch/download.ts'
 import { lookAtMachine } from './launch/facts.ts'
@@ -64,6 +65,7 @@ export async function openWindow(options: OpenWindow): Promise<Opened> {
     if (way === 'address') {
       for (const { way, why } of passedOver) say(`Not ${TITLES[way]}: ${why}.`)
       say(`Open this address in a browser on this machine within a minute:\n\n  ${await url()}\n`)
+      say(`${goesOn(home)} \`rewind open\` gives a new address.`)
       return { way, pid: null }
     }
     const outcome = await start(commandFor(way, facts, home, way === 'electron' ? '' : await url()), home)
@@ -72,12 +74,15 @@ export async function openWindow(options: OpenWindow): Promise<Opened> {
       for (const { way, why } of passedOver) say(`Not ${TITLES[way]}: ${why}.`)
       if (way === 'app-window' && facts.root)
         say("As root it runs without the browser's own sandbox; it shows only this host's page.")
-      if (way !== 'electron') say(`The host goes on when the window is closed; its data lies in ${home}.`)
+      if (way !== 'electron') say(goesOn(home))
       return { way, pid: outcome.pid }
     }
     facts = { ...facts, failed: { ...facts.failed, [way]: outcome.why } }
   }
 }
+
+const goesOn = (home: string): string =>
+  `The host goes on in the background, and ends by itself after ${idleMinutes(process.env.REWIND_IDLE_MINUTES)} quiet minutes; its data lies in ${home}.`
 
 function isOnlyMissing(facts: Facts): boolean {
   return facts.electron === null && chooseWindow({ ...facts, electron: 'downloaded' }).way === 'electron'
