@@ -5,6 +5,8 @@ import { defineConfig } from 'electron-vite'
 import type { Plugin } from 'vite'
 
 const root = import.meta.dirname
+/** kB. Everything is read from the disk at once: what counts is the whole, and that is kept small by hand. */
+const chunkSizeWarningLimit = 2_000
 
 /** Vite's development server puts styles and its client into the page as text, which the page's own policy refuses. */
 const developmentPolicy: Plugin = {
@@ -19,6 +21,7 @@ const developmentPolicy: Plugin = {
 export default defineConfig({
   main: {
     build: {
+      chunkSizeWarningLimit,
       sourcemap: true,
       rollupOptions: {
         input: {
@@ -31,6 +34,7 @@ export default defineConfig({
   },
   preload: {
     build: {
+      chunkSizeWarningLimit,
       externalizeDeps: false,
       rollupOptions: {
         input: { preload: resolve(root, 'src-main/shell/preload.ts') },
@@ -42,6 +46,7 @@ export default defineConfig({
   renderer: {
     root: 'src-renderer',
     build: {
+      chunkSizeWarningLimit,
       minify: true,
       rollupOptions: { input: { index: resolve(root, 'src-renderer/index.html') } },
     },
