@@ -125,6 +125,28 @@ export function survivalBehaviours(source: ProviderSource): void {
     expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(world.home)
   })
 
+  test('destroy:with-a-command-in-flight-leaves-nothing', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    const id = box.sandbox.id
+    const tree = 'setsid sleep 300 & trap "" TERM INT HUP; (setsid sleep 301 &) ; while :; do echo x >>log; done'
+    const running = await box.sandbox.exec({ id: 'flight', command: tree })
+    await eventually('it writes', async () => (await box.read('log').catch(() => '')) !== '')
+    const groups = (): string =>
+      execFileSync('sh', ['-c', 'find /sys/fs/cgroup -type d -name "rewind-*" 2>/dev/null || :'], { encoding: 'utf8' })
+    const ours = (): string[] =>
+      groups()
+        .split('\n')
+        .filter((path) => path.includes(id.slice(-30)))
+    expect(traces(world.home).length).toBeGreaterThan(0)
+    await box.sandbox.destroy()
+    expect(await running.ended).toMatchObject({ status: 'cancelled' })
+    expect(box.sandbox.ended).toBe(true)
+    expect(await world.provider.list()).toEqual([])
+    await eventually('no process and no mount', () => traces(world.home).length === 0)
+    expect(ours()).toEqual([])
+  })
+
   test('remove:whatever-state-it-is-in', async () => {
     const world = await World.make(source)
     const kill = await hostThatDies(world, 'left', [{ id: 'a', command: 'chmod 000 .; sleep 300', wait: false }])

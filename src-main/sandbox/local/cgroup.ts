@@ -39,9 +39,14 @@ export class ControlGroups {
     return null
   }
 
-  /** Removes what is left of a sandbox's groups, whoever made them. */
-  static remove(name: string): void {
-    for (const parent of parents()) removeTree(join(parent, name))
+  /**
+   * Removes what is left of a sandbox's groups, whoever made them. A process that was killed leaves its namespaces a
+   * moment before it leaves its group, which cannot be removed until then.
+   */
+  static async remove(name: string, limitMs = 2_000): Promise<void> {
+    for (const path of parents().map((parent) => join(parent, name))) {
+      for (const end = Date.now() + limitMs; existsSync(path) && Date.now() < end; await sleep(1)) removeTree(path)
+    }
   }
 
   /** A new group with this process in it. @returns its name */

@@ -147,7 +147,7 @@ class LocalProvider implements SandboxProvider {
   async #removeAll(id: string, { mode, programs }: Engine): Promise<void> {
     const folder = this.#folder(id)
     await endStrays(folder)
-    ControlGroups.remove(groupName(folder))
+    await ControlGroups.remove(groupName(folder))
     await removeFolder(folder, mode, programs)
   }
 

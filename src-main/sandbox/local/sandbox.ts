@@ -248,7 +248,7 @@ export class LocalSandbox implements Sandbox {
       await this.#namespace.close()
       this.#commands.moveOutputs(this.#layers.paths('machine', this.#operations.state.machine))
       this.#commands.close('cancelled')
-      ControlGroups.remove(groupName(this.#folder))
+      await ControlGroups.remove(groupName(this.#folder))
       this.#write({ ...this.#operations.state, holder: null, ended: true })
     })
   }
