@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
 import { useStore } from 'zustand'
-import type { Change } from '../../src-main/contract/index.ts'
+import type { Change, FileCounts } from '../../src-main/contract/index.ts'
 import { Counts } from '../elements/counts.tsx'
 import { Loading, Nothing, Problem } from '../elements/problem.tsx'
 import { Segments } from '../elements/segments.tsx'
@@ -14,6 +14,7 @@ import { NOW } from '../timeline/selection-store.ts'
 import type { Layout } from './diff.tsx'
 import { FileList } from './file-list.tsx'
 import { FileView } from './file-view.tsx'
+import { moreThan } from './more.ts'
 
 const layoutMemory = remembered('diff-layout')
 
@@ -95,7 +96,9 @@ export function Changes() {
         ) : (
           <Split
             changes={asked.value.changes}
-            truncated={asked.value.truncated}
+            more={
+              asked.value.truncated ? moreThan(asked.value.changes, asked.value.changes, sumOf(asked.value.counts)) : 0
+            }
             picked={picked}
             pick={setPicked}
             view={(change) => (
@@ -127,20 +130,22 @@ function emptyTitle(toNow: boolean, single: boolean): string {
   return toNow ? 'Nothing changed since this point' : 'No files changed here'
 }
 
+const sumOf = ({ added, modified, deleted }: FileCounts): number => added + modified + deleted
+
 interface SplitProps {
   changes: Change[]
-  truncated: boolean
+  more: number
   picked: string | null
   pick(path: string): void
   view(change: Change): React.ReactNode
 }
 
-function Split({ changes, truncated, picked, pick, view }: SplitProps) {
+function Split({ changes, more, picked, pick, view }: SplitProps) {
   const shown = changes.find(({ path }) => path === picked) ?? changes.find(({ kind }) => kind === 'file') ?? changes[0]
   return (
     <Group orientation="horizontal" className="h-full">
       <Panel id="files" defaultSize={200} minSize={120} groupResizeBehavior="preserve-pixel-size">
-        <FileList changes={changes} truncated={truncated} shown={shown?.path ?? null} pick={pick} />
+        <FileList changes={changes} more={more} shown={shown?.path ?? null} pick={pick} />
       </Panel>
       <Separator className="w-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
       <Panel id="file" minSize={200}>

@@ -10,12 +10,13 @@ const ROW_PX = 28
 
 interface FileListProps {
   changes: Change[]
-  truncated: boolean
+  /** Changes beyond the listed ones. */
+  more: number
   shown: string | null
   pick(path: string): void
 }
 
-export function FileList({ changes, truncated, shown, pick }: FileListProps) {
+export function FileList({ changes, more, shown, pick }: FileListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: changes.length,
@@ -68,8 +69,13 @@ export function FileList({ changes, truncated, shown, pick }: FileListProps) {
           })}
         </div>
       </div>
-      {truncated ? (
-        <p className="border-t border-line px-3 py-1 text-small text-ink-2">More files changed than are listed here.</p>
+      {more > 0 ? (
+        <p
+          className="border-t border-line px-3 py-1 text-small text-ink-2"
+          title="`rewind diff` in a terminal lists them all."
+        >
+          and {more.toLocaleString()} more
+        </p>
       ) : null}
     </div>
   )

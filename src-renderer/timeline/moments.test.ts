@@ -17,6 +17,12 @@ describe('what is compared', () => {
     expect(comparisonOf(timeline, single)).toEqual({ from: 'two', to: NOW })
   })
 
+  test('now after an undone rewind: what it brought back is in no point yet, a tip is none', () => {
+    const left = { ...point('left', 'one', 3), kind: 'tip' as const }
+    const undone = { ...timeline, head: 'left', points: [...timeline.points, left] }
+    expect(comparisonOf(undone, single)).toEqual({ from: 'one', to: NOW })
+  })
+
   test('a point: its own step, or everything since', () => {
     expect(comparisonOf(timeline, { ...single, moment: 'two' })).toEqual({ from: 'one', to: 'two' })
     expect(comparisonOf(timeline, { ...single, moment: 'one', against: 'now' })).toEqual({ from: 'one', to: NOW })

@@ -1,5 +1,6 @@
 /** Which two states the panes compare for what is selected, and in which words. */
 import type { Point, Timeline } from '../../src-main/contract/index.ts'
+import { lastSaved } from '../../src-main/contract/timeline.ts'
 import { NOW, type Selection } from './selection-store.ts'
 import { titleOf } from './words.ts'
 
@@ -30,7 +31,7 @@ export function comparisonOf(timeline: Timeline, selection: Selection): Comparis
     const [from, to] = ordered(timeline, moment, other)
     return { from, to }
   }
-  if (moment === NOW) return { from: timeline.head, to: NOW }
+  if (moment === NOW) return { from: lastSaved(timeline.points, timeline.head)?.id ?? timeline.head, to: NOW }
   if (against === 'now') return { from: moment, to: NOW }
   const point = timeline.points.find(({ id }) => id === moment)
   return point?.parent ? { from: point.parent, to: moment } : null
