@@ -155,7 +155,8 @@ export async function keyboardAlone({ page, data }: Stage): Promise<void> {
   await data.json('--session', name, 'exec', 'echo lost > scratch.txt')
   const before = await treeOf(data, name)
 
-  await tabTo(page, (focused) => focused.role === 'listbox' && focused.name === 'Timeline')
+  // Where nothing has the focus, the arrow keys are the timeline's.
+  await expect.poll(() => page.evaluate(focused)).toEqual({ role: 'listbox', name: 'Timeline' })
   await page.keyboard.press('Home')
   const stable = window.point(/^stable, checkpoint/)
   for (let step = 0; (await stable.getAttribute('aria-selected')) !== 'true'; step++) {
@@ -178,6 +179,7 @@ export async function keyboardAlone({ page, data }: Stage): Promise<void> {
   await page.keyboard.press('Enter')
   await window.sheet.waitFor({ state: 'hidden' })
   expect(await treeOf(data, name)).toEqual(before)
+  await expect.poll(() => page.evaluate(focused)).toEqual({ role: 'listbox', name: 'Timeline' })
   await page.keyboard.press('r')
   await window.sheet.getByText('scratch.txt').waitFor(VISIBLE)
   await tabTo(page, (focused) => focused.name.startsWith('Rewind') && focused.role === 'button')
@@ -194,17 +196,20 @@ interface Focused {
   name: string
 }
 
+/** In the page. */
+function focused(): Focused {
+  const element = document.activeElement
+  const role = element?.getAttribute('role') ?? element?.tagName.toLowerCase() ?? ''
+  return { role, name: element?.getAttribute('aria-label') ?? element?.textContent ?? '' }
+}
+
 async function tabTo(page: Page, wanted: (focused: Focused) => boolean): Promise<void> {
   const seen: Focused[] = []
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab')
-    const focused = await page.evaluate(() => {
-      const element = document.activeElement
-      const role = element?.getAttribute('role') ?? element?.tagName.toLowerCase() ?? ''
-      return { role, name: element?.getAttribute('aria-label') ?? element?.textContent ?? '' }
-    })
-    if (wanted(focused)) return
-    seen.push(focused)
+    const now = await page.evaluate(focused)
+    if (wanted(now)) return
+    seen.push(now)
   }
   throw new Error(`Tab never reached it, only ${seen.map(({ role, name }) => `${role} '${name}'`).join(', ')}`)
 }

@@ -3,11 +3,12 @@
  * a stray Enter changes nothing.
  */
 import { FileDiff, GitBranch, MessageSquare, SquareTerminal } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { useStore } from 'zustand'
 import type { Change, Point, RewindPreview, Timeline } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { Letter } from '../changes/letters.tsx'
+import { moreThan } from '../changes/more.ts'
 import { Ago } from '../elements/ago.tsx'
 import { Button } from '../elements/button.tsx'
 import { Counts } from '../elements/counts.tsx'
@@ -18,6 +19,7 @@ import { Segments } from '../elements/segments.tsx'
 import { Name } from '../elements/text.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost, useSession } from '../host/context.ts'
+import { focusTimeline } from '../timeline/focus.ts'
 import { momentName } from '../timeline/moments.ts'
 import { VerdictWord } from '../timeline/row.tsx'
 import { takenBy, titleOf } from '../timeline/words.ts'
@@ -43,6 +45,8 @@ function Sheet({ to }: { to: Point }) {
   const asked = useAsked(session && `${session} preview ${to.id}`, files, (signal) =>
     rpc.timeline.preview({ session: session ?? '', to: to.id }, { signal }),
   )
+  // After Escape, Cancel and the rewind itself.
+  useEffect(() => () => focusTimeline(), [])
   const trouble = problem ?? (asked.state === 'failed' ? asked.problem : null)
   return (
     <Dialog
@@ -105,6 +109,7 @@ function Effects({ preview, half, timeline }: EffectsProps) {
   const { changes, counts, messagesLost, processes, pointsLeft } = preview
   const files = half !== 'messages'
   const messages = half !== 'files'
+  const changed = counts.added + counts.modified + counts.deleted
   return (
     <ul className="py-2">
       <Effect
@@ -115,11 +120,13 @@ function Effects({ preview, half, timeline }: EffectsProps) {
             ? 'Files stay as they are'
             : changes.length === 0
               ? 'No file changes'
-              : `${count(changes.length, 'file')} ${changes.length === 1 ? 'changes' : 'change'} back`
+              : changed === 0
+                ? 'Folders and modes change back'
+                : `${count(changed, 'file')} ${changed === 1 ? 'changes' : 'change'} back`
         }
         aside={files ? <Counts counts={counts} /> : null}
       >
-        {files && changes.length > 0 ? <ChangeList changes={changes} /> : null}
+        {files && changes.length > 0 ? <ChangeList changes={changes} changed={changed} /> : null}
       </Effect>
       <Effect
         icon={<MessageSquare size={15} />}
@@ -192,16 +199,18 @@ function Effect({ icon, title, aside, quiet = false, children }: EffectProps) {
 /** Beyond this the list says how many more there are; the Changes pane holds them all. */
 const LISTED = 200
 
-function ChangeList({ changes }: { changes: Change[] }) {
+function ChangeList({ changes, changed }: { changes: Change[]; changed: number }) {
+  const listed = changes.slice(0, LISTED)
+  const more = moreThan(listed, changes, changed)
   return (
     <ul aria-label="Files that change back" className="mt-1 max-h-40 overflow-y-auto">
-      {changes.slice(0, LISTED).map((change) => (
+      {listed.map((change) => (
         <li key={change.path} className="flex h-6 items-center gap-2">
           <Letter status={change.status} />
           <Name mono>{change.path}</Name>
         </li>
       ))}
-      {changes.length > LISTED ? <li className="text-small text-ink-2">and {changes.length - LISTED} more</li> : null}
+      {more > 0 ? <li className="text-small text-ink-2">and {more.toLocaleString()} more</li> : null}
     </ul>
   )
 }

@@ -5,6 +5,7 @@ import { useStore } from 'zustand'
 import { Button, IconButton } from '../elements/button.tsx'
 import { Words } from '../elements/words.tsx'
 import { useHost } from '../host/context.ts'
+import { focusTimeline } from '../timeline/focus.ts'
 import type { Toast as ToastModel } from './rewind-store.ts'
 
 const SHOWN_MS = { rewound: 15_000, undone: 5_000, nothing: 5_000, checkpoint: 4_000, problem: 20_000 } as const
@@ -51,7 +52,13 @@ function Shown({ toast }: { toast: ToastModel }) {
         ) : null}
       </span>
       {toast.undo ? (
-        <Button shortcut="U" onClick={() => void rewind.undo()}>
+        <Button
+          shortcut="U"
+          onClick={() => {
+            focusTimeline()
+            void rewind.undo()
+          }}
+        >
           Undo
         </Button>
       ) : null}

@@ -8,6 +8,7 @@ import { Button } from '../elements/button.tsx'
 import { Name } from '../elements/text.tsx'
 import { useHost } from '../host/context.ts'
 import { StateDot, stateWord } from '../sessions/state.tsx'
+import { focusTimeline } from '../timeline/focus.ts'
 import { pointOf } from '../timeline/moments.ts'
 import type { Selection } from '../timeline/selection-store.ts'
 import { CheckpointPopover } from './checkpoint-popover.tsx'
@@ -44,7 +45,16 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
       {live ? (
         <div className="flex shrink-0 items-center gap-2">
           {timeline.undo ? (
-            <Button icon={<Undo2 size={14} />} shortcut="U" disabled={busy} onClick={() => void rewind.undo()}>
+            <Button
+              icon={<Undo2 size={14} />}
+              shortcut="U"
+              disabled={busy}
+              onClick={() => {
+                // The button goes with the undo, and would take the focus along.
+                focusTimeline()
+                void rewind.undo()
+              }}
+            >
               Undo rewind
             </Button>
           ) : null}

@@ -13,6 +13,7 @@ import { ProblemLine } from '../elements/problem.tsx'
 import { Name } from '../elements/text.tsx'
 import { useHost, useSessions } from '../host/context.ts'
 import { useBegin } from '../start/new-session.tsx'
+import { focusTimeline } from '../timeline/focus.ts'
 import { inOrder, matching } from './sessions-store.ts'
 import { StateDot, stateWord } from './state.tsx'
 
@@ -157,7 +158,10 @@ function Row({ session, open, pick }: { session: SessionSummary; open: boolean; 
       role="option"
       aria-selected={open}
       aria-label={`${visibleName(session.name)}, ${state}, ${session.engine}, ${count(session.checkpoints, 'point')}`}
-      onClick={() => pick(session.id)}
+      onClick={() => {
+        pick(session.id)
+        focusTimeline()
+      }}
       className={`grid h-12 grid-cols-[8px_minmax(0,1fr)] items-center gap-x-3 px-4 ${open ? 'bg-accent-soft' : 'hover:bg-hover'}`}
     >
       <StateDot session={session} />

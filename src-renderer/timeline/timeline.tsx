@@ -19,11 +19,14 @@ import { bareRewindTarget, isLive } from '../../src-main/contract/timeline.ts'
 import { IconButton } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { useHost, useSelection, useSession } from '../host/context.ts'
+import { focusTimeline, isFocusNowhere, TIMELINE_ID } from './focus.ts'
 import { lanesOf } from './lanes.ts'
 import { FoldRowView, NowRow, optionId, PointRowView, type RowProps, type Tint } from './row.tsx'
 import { heightOf, idsOf, rangeOf, rowsOf } from './rows.ts'
 
 const OVERSCAN = 12
+
+type KeyFields = 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'preventDefault'
 
 export function Timeline({ timeline }: { timeline: TimelineModel }) {
   const { selection } = useHost()
@@ -88,7 +91,7 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
     const fold = [active + 1, active - 1].find((index) => rows[index]?.kind === 'fold')
     if (fold !== undefined) pick(fold, false)
   }
-  const onKeyDown = (event: KeyboardEvent) => {
+  const onKeyDown = (event: Pick<KeyboardEvent, KeyFields>) => {
     if (event.key === 'ArrowRight') return openBeside()
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / 40))
     const moves: Record<string, number> = {
@@ -106,6 +109,20 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
     event.preventDefault()
     step(to, event.shiftKey)
   }
+
+  const latestKey = useRef(onKeyDown)
+  latestKey.current = onKeyDown
+  useEffect(() => {
+    if (isFocusNowhere()) focusTimeline()
+    // A press that reaches nobody is ours: the control that had the focus is gone.
+    const press = (event: globalThis.KeyboardEvent) => {
+      if (event.defaultPrevented || event.target !== document.body || document.querySelector('dialog[open]')) return
+      latestKey.current(event)
+      if (event.defaultPrevented) focusTimeline()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [])
 
   // Whatever else moves the selection (a key elsewhere, a row of the ledger) brings it into view.
   const selected = other ?? moment
@@ -138,6 +155,7 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
       <div className="relative min-h-0 flex-1">
         <div
           ref={scroller}
+          id={TIMELINE_ID}
           role="listbox"
           aria-label="Timeline"
           aria-multiselectable="true"
