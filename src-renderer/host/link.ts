@@ -7,6 +7,7 @@ import { RPCLink as PortLink } from '@orpc/client/message-port'
 import { RPCLink as SocketLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import type { contract } from '../../src-main/contract/index.ts'
+import { guarded } from './away.ts'
 import { ReconnectingSocket, type SocketState } from './socket.ts'
 
 export type Rpc = ContractRouterClient<typeof contract>
@@ -75,7 +76,13 @@ function overSocket(): Link {
     return new SocketLink({ websocket })
   })
   return {
-    rpc: createORPCClient({ call: async (path, input, options) => (await link).call(path, input, options) }),
+    rpc: createORPCClient({
+      call: guarded(
+        async (path, input, options) =>
+          (await link).call(path, input, options as Parameters<SocketLink<object>['call']>[2]),
+        () => state === 'lost',
+      ),
+    }),
     pickFolder: null,
     onState: (listener) => {
       listeners.add(listener)
