@@ -1,8 +1,8 @@
 /** Commands of the session, newest first, and what the chosen one wrote; live while it runs. */
-import { CircleCheck, CircleDashed, CircleSlash, CircleX, Timer } from 'lucide-react'
+import { CircleCheck, CircleDashed, CircleDot, CircleHelp, CircleSlash, CircleX, Timer } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
-import type { CommandRecord, RewindError } from '../../src-main/contract/index.ts'
+import type { CommandRecord, RewindError, VerdictStatus } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Ago } from '../elements/ago.tsx'
@@ -15,9 +15,11 @@ import { useStickToEnd } from '../elements/stick.ts'
 import { Name } from '../elements/text.tsx'
 import { useHost, useSelection, useSession } from '../host/context.ts'
 import { endOf, newestOf } from '../timeline/moments.ts'
+import { VerdictWord } from '../timeline/row.tsx'
 import { NOW } from '../timeline/selection-store.ts'
 import { runsOf } from './ansi.ts'
 import { followOutput, type StreamText } from './output-reader.ts'
+import { isVerifier, verdictOf } from './verdict.ts'
 
 /** Older commands than these are reached by the CLI; a list of ten thousand helps nobody here. */
 const LISTED = 500
@@ -69,6 +71,7 @@ interface CommandListProps {
 }
 
 function CommandList({ commands, shown: chosen, until, pick }: CommandListProps) {
+  const ledger = useSession((state) => state.ledger)
   const active = commands.findIndex(({ id }) => id === chosen)
   const onKeyDown = (event: KeyboardEvent) => {
     const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: commands.length - 1 }[event.key]
@@ -99,7 +102,7 @@ function CommandList({ commands, shown: chosen, until, pick }: CommandListProps)
           onClick={() => pick(command.id)}
           className={`flex h-7 items-center gap-2 px-4 ${command.id === chosen ? 'bg-accent-soft' : 'hover:bg-hover'} ${isLater(command.startedAt, until) ? 'text-ink-3' : ''}`}
         >
-          <StatusIcon command={command} />
+          <StatusIcon command={command} verdict={verdictOf(command, commands, ledger)} />
           <Name mono className="flex-1">
             {shown(command.command)}
           </Name>
@@ -117,11 +120,22 @@ export function statusWord(command: CommandRecord): string {
   return command.signal ? `ended by ${command.signal}` : `exit ${command.code ?? '?'}`
 }
 
-const failed = ({ status, code }: CommandRecord): boolean =>
-  status !== 'running' && !(status === 'exited' && code === 0)
+/** A verifier that has ended has said what it says; its exit code is no success and no failure. */
+const failed = (command: CommandRecord): boolean =>
+  command.status !== 'running' && !(command.status === 'exited' && (command.code === 0 || isVerifier(command)))
 
-function StatusIcon({ command }: { command: CommandRecord }) {
+const VERDICTS = {
+  pass: [CircleCheck, 'text-ok'],
+  fail: [CircleX, 'text-bad'],
+  unknown: [CircleHelp, 'text-warn'],
+} as const
+
+function StatusIcon({ command, verdict }: { command: CommandRecord; verdict: VerdictStatus | null }) {
   const { status } = command
+  if (isVerifier(command) && status === 'exited') {
+    const [Icon, tone] = verdict === null ? ([CircleDot, 'text-ink-3'] as const) : VERDICTS[verdict]
+    return <Icon size={14} aria-hidden="true" className={`shrink-0 ${tone}`} />
+  }
   if (status === 'running')
     return (
       <span className="text-accent">
@@ -160,6 +174,7 @@ function CommandOutput({ command }: { command: CommandRecord }) {
   const { rpc } = useHost()
   const [stopping, setStopping] = useState(false)
   const [problem, setProblem] = useState<RewindError | null>(null)
+  const verdict = useSession(({ commands, ledger }) => verdictOf(command, commands, ledger))
   const stdout = useStream(command, 'stdout')
   const stderr = useStream(command, 'stderr')
   const running = command.status === 'running'
@@ -175,6 +190,7 @@ function CommandOutput({ command }: { command: CommandRecord }) {
     <div className="flex h-full min-h-0 flex-col">
       <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line px-4 text-small">
         <span className={failed(command) ? 'text-bad' : 'text-ink-2'}>{statusWord(command)}</span>
+        {verdict ? <VerdictWord verdict={verdict} /> : null}
         <Ago at={command.startedAt} className="text-ink-2" />
         {command.note ? <Name className="text-ink-2">{command.note}</Name> : null}
         <span className="flex-1" />

@@ -24,11 +24,11 @@ export function useBegin(): Begin {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<RewindError | null>(null)
 
-  async function begin(workspace: string, name: string): Promise<boolean> {
+  async function begin(workspace: string, name: string, create = false): Promise<boolean> {
     setBusy(true)
     setProblem(null)
     try {
-      await sessions.create({ workspace, name, explicit: true })
+      await sessions.create({ workspace, name, explicit: true, create })
       return true
     } catch (error) {
       setProblem(fromRpcError(error))
@@ -52,7 +52,9 @@ export function useBegin(): Begin {
       <NewSession
         busy={busy}
         problem={problem}
-        begin={(workspace, name) => void begin(workspace, name).then((done) => done && setAsking(false))}
+        begin={(workspace, name, create) =>
+          void begin(workspace, name, create).then((done) => done && setAsking(false))
+        }
         close={() => {
           setAsking(false)
           setProblem(null)
@@ -65,9 +67,13 @@ export function useBegin(): Begin {
 interface NewSessionProps {
   busy: boolean
   problem: RewindError | null
-  begin(workspace: string, name: string): void
+  begin(workspace: string, name: string, create: boolean): void
   close(): void
 }
+
+/** A folder that is not there can be made: the terminal has an option for it, and that is what the error speaks of. */
+const isMissing = ({ code, nextStep }: RewindError): boolean =>
+  code === 'INVALID_PATH' && nextStep?.includes('--create') === true
 
 function NewSession({ busy, problem, begin, close }: NewSessionProps) {
   const [workspace, setWorkspace] = useState('')
@@ -76,9 +82,13 @@ function NewSession({ busy, problem, begin, close }: NewSessionProps) {
   const nameId = useId()
   const absolute = /^(\/|[A-Za-z]:[\\/])/.test(workspace.trim())
   const shownName = name ?? (workspace.trim() ? nameFor(workspace.trim()) : '')
+  const [tried, setTried] = useState('')
+  const missing = problem !== null && isMissing(problem) && tried === workspace.trim()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (absolute && shownName) begin(workspace.trim(), shownName)
+    if (!absolute || !shownName) return
+    setTried(workspace.trim())
+    begin(workspace.trim(), shownName, missing)
   }
   const field = 'h-8 w-full rounded-md border border-line-strong bg-base px-2.5 select-text placeholder:text-ink-3'
   return (
@@ -111,11 +121,16 @@ function NewSession({ busy, problem, begin, close }: NewSessionProps) {
             className={field}
           />
         </div>
-        {problem ? <ProblemLine message={problem.message} nextStep={problem.nextStep} /> : null}
+        {problem ? (
+          <ProblemLine
+            message={problem.message}
+            nextStep={isMissing(problem) ? 'Check the path, or have the folder made.' : problem.nextStep}
+          />
+        ) : null}
         <div className="flex justify-end gap-2 pt-1">
           <Button onClick={close}>Cancel</Button>
           <Button look="main" type="submit" busy={busy} disabled={!absolute || !shownName || busy}>
-            Start session
+            {missing ? 'Make the folder and start' : 'Start session'}
           </Button>
         </div>
       </form>
