@@ -7,6 +7,7 @@ import {
   type Check,
   EngineUnavailableError,
   InvalidOptionError,
+  isLive,
   SandboxNotFoundError,
   type SessionEvent,
   SessionHaltedError,
@@ -20,8 +21,6 @@ import { DemoPlayer } from './demo.ts'
 import { EventHub } from './event-hub.ts'
 import { Session } from './session.ts'
 import { resolveWorkspace } from './workspace.ts'
-
-const LIVE: ReadonlySet<SessionRow['status']> = new Set(['starting', 'running', 'paused', 'halted', 'unreachable'])
 
 export interface Created {
   session: SessionSummary
@@ -52,7 +51,7 @@ export class SessionManager {
   readonly #demos: DemoPlayer
   readonly #turns = new Map<string, Promise<void>>()
   /** What was left by a host that died while it made a sandbox, and could not be removed. */
-  #strays: Check | null = null
+  readonly #strays: Check[] = []
   #beginning = 0
 
   constructor(parts: { home: string; store: Store; provider: SandboxProvider }) {
@@ -69,16 +68,15 @@ export class SessionManager {
     const known = new Set(rows.filter((row) => row.status !== 'destroyed').map((row) => row.id))
     for (const row of rows) this.#adopt(row)
     // A sandbox without a record was being made when its host died; nobody can name it.
-    try {
-      for (const id of await this.#provider.list()) if (!known.has(id)) await this.#provider.remove(id)
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error)
-      this.#strays = {
-        name: 'left behind',
-        ok: false,
-        detail,
-        remedy: 'It is tried again at the next start of the host.',
-      }
+    for (const id of await this.#provider.list()) {
+      const left = known.has(id) ? null : await this.#provider.remove(id)
+      if (left)
+        this.#strays.push({
+          name: 'left behind',
+          ok: false,
+          detail: `${left.folder}: ${left.reason}`,
+          remedy: 'It is tried again at the next start of the host.',
+        })
     }
   }
 
@@ -93,9 +91,9 @@ export class SessionManager {
   find(ref: string): Session {
     const rows = this.#store.sessions.list()
     const named = rows.filter((row) => row.name === ref)
-    const row = rows.find((one) => one.id === ref) ?? named.findLast((one) => LIVE.has(one.status)) ?? named.at(-1)
+    const row = rows.find((one) => one.id === ref) ?? named.findLast((one) => isLive(one)) ?? named.at(-1)
     if (row) return this.#session(row.id)
-    const live = rows.filter((one) => LIVE.has(one.status)).map((one) => one.name)
+    const live = rows.filter((one) => isLive(one)).map((one) => one.name)
     throw new SandboxNotFoundError(`There is no session ${JSON.stringify(ref)}.`, {
       nextStep: live.length > 0 ? `Live sessions: ${live.join(', ')}.` : 'Begin one with `rewind init PATH`.',
       data: { session: ref, live },
@@ -141,7 +139,7 @@ export class SessionManager {
     const taken = new Set(
       this.#store.sessions
         .list()
-        .filter((row) => LIVE.has(row.status))
+        .filter((row) => isLive(row))
         .map((row) => row.name),
     )
     let name = 'demo'
@@ -176,7 +174,7 @@ export class SessionManager {
     const engine = local.ok
       ? { name: 'local', ok: true, detail: local.detail, remedy: null }
       : { name: 'local', ok: false, detail: local.reason, remedy: local.remedy }
-    return this.#strays ? [engine, this.#strays] : [engine]
+    return [engine, ...this.#strays]
   }
 
   /** No command runs, no swap is under way, no session is being made, no demo plays. */
@@ -209,7 +207,7 @@ export class SessionManager {
   }
 
   #liveNamed(name: string): SessionRow | undefined {
-    return this.#store.sessions.list().findLast((row) => row.name === name && LIVE.has(row.status))
+    return this.#store.sessions.list().findLast((row) => row.name === name && isLive(row))
   }
 
   /** The earlier session of a name ends once the new one stands; where it cannot, the new one goes. */
@@ -346,7 +344,13 @@ export class SessionManager {
   }
 
   #context(id: string, sandbox: Promise<Sandbox> | null): SessionContext {
-    const removeSandbox = () => this.#provider.remove(id)
+    const removeSandbox = async () => {
+      const left = await this.#provider.remove(id)
+      if (left)
+        throw new EngineUnavailableError(`Part of the sandbox is still there: ${left.reason}`, {
+          nextStep: `Remove ${left.folder} by hand.`,
+        })
+    }
     return new SessionContext({ id, store: this.#store, hub: this.#hub, home: this.#home, sandbox, removeSandbox })
   }
 

@@ -83,6 +83,3 @@ export function resolvePoint(ref: string, points: readonly Point[], head: string
     },
   )
 }
-
-/** What a point is called in sentences. */
-export const nameOf = (point: Point): string => point.label ?? point.id

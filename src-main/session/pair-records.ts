@@ -7,6 +7,7 @@ import {
   branchesOf,
   currentLine,
   type Message,
+  nameOf,
   type Point,
   type ProcessInfo,
   type RollbackResult,
@@ -15,7 +16,6 @@ import {
 import { rewindHistory } from '../memory/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox/index.ts'
 import { MAIN, type SessionContext } from './context.ts'
-import { nameOf } from './moments.ts'
 
 /** Whose hand it was, as ledger and timeline name it. */
 export type Actor = 'you' | 'agent' | 'rule'

@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   type Message,
+  nameOf,
   type Point,
   RewindError,
   RollbackFailedError,
@@ -19,7 +20,7 @@ import { parseMessages } from '../memory/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { MAIN, type SessionContext } from './context.ts'
-import { automaticLabel, checkLabel, nameOf, resolvePoint } from './moments.ts'
+import { automaticLabel, checkLabel, resolvePoint } from './moments.ts'
 import { type Actor, type CheckpointIntent, PairRecords, type RollbackIntent } from './pair-records.ts'
 
 export interface CheckpointRequest {

@@ -11,6 +11,8 @@ import {
   type FilePair,
   InvalidOptionError,
   type LedgerEntry,
+  lastSaved,
+  nameOf,
   type Point,
   type RewindPreview,
   type RollbackResult,
@@ -100,10 +102,12 @@ export class Session {
     const line = currentLine(points, row.head)
     const alive = row.status === 'running' || row.status === 'halted'
     const sandbox = alive ? await context.live() : null
-    const held = context.store.points.held(context.id, row.head)
+    // What stands since somebody saved: after an undo the head is what the rewind had left, and that counts.
+    const saved = lastSaved(points, row.head)?.id ?? row.head
+    const held = context.store.points.held(context.id, saved)
     return {
       ...this.summary(),
-      labels: line.filter((point) => point.kind === 'checkpoint').map((point) => point.label ?? point.id),
+      labels: line.filter((point) => point.kind === 'checkpoint').map(nameOf),
       messages: context.store.messages.count(context.store.messages.head(context.id, MAIN).node),
       processes: sandbox ? await sandbox.processes() : [],
       running: this.#commands.running,
