@@ -1,4 +1,6 @@
 /** The window in a browser, on a headless host: sign-in, the journeys, and a host that dies meanwhile. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { launchBrowser } from './browser.ts'
@@ -46,6 +48,18 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   })
 
   test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: host }))
+
+  test('a session on a folder that is not there yet', async () => {
+    const folder = join(host.folder('around'), 'not', 'yet')
+    await page.getByRole('button', { name: 'New session…' }).first().click()
+    await page.getByLabel('Folder on this machine').fill(folder)
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await page.getByText('Check the path, or have the folder made.').waitFor({ state: 'visible' })
+    expect(existsSync(folder)).toBe(false)
+    await page.getByRole('button', { name: 'Make the folder and start' }).click()
+    await new MainWindow(page).now.waitFor({ state: 'visible' })
+    expect(existsSync(folder)).toBe(true)
+  })
 
   test('the keyboard alone', () => keyboardAlone({ page, data: host }))
 

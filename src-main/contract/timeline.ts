@@ -53,7 +53,8 @@ export const lastSaved = <P extends Node>(points: readonly P[], head: string): P
   currentLine(points, head).findLast((point) => point.kind !== 'tip')
 
 /** Where a bare `rewind` goes: it takes back what differs from there. */
-export const bareRewindTarget = lastSaved
+export const bareRewindTarget = <P extends Node>(points: readonly P[], head: string): P | undefined =>
+  lastSaved(points, head)
 
 /** What `latest` means: the newest automatic checkpoint on the current line, else the newest checkpoint on it. */
 export function latestOf<P extends Node>(points: readonly P[], head: string): P | undefined {
