@@ -14,7 +14,7 @@ import {
   type SessionOptions,
   type SessionSummary,
 } from '../contract/index.ts'
-import { createLocalProvider, type Sandbox, type SandboxProvider } from '../sandbox/index.ts'
+import { createLocalProvider, type Leftover, type Sandbox, type SandboxProvider } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import { SessionContext } from './context.ts'
 import { DemoPlayer } from './demo.ts'
@@ -68,16 +68,7 @@ export class SessionManager {
     const known = new Set(rows.filter((row) => row.status !== 'destroyed').map((row) => row.id))
     for (const row of rows) this.#adopt(row)
     // A sandbox without a record was being made when its host died; nobody can name it.
-    for (const id of await this.#provider.list()) {
-      const left = known.has(id) ? null : await this.#provider.remove(id)
-      if (left)
-        this.#strays.push({
-          name: 'left behind',
-          ok: false,
-          detail: `${left.folder}: ${left.reason}`,
-          remedy: 'It is tried again at the next start of the host.',
-        })
-    }
+    for (const id of await this.#provider.list()) if (!known.has(id)) this.#note(await this.#provider.remove(id))
   }
 
   list(): SessionSummary[] {
@@ -204,6 +195,17 @@ export class SessionManager {
   async close(): Promise<void> {
     this.#demos.stop()
     await Promise.allSettled([...this.#sandboxes.values()].map((sandbox) => sandbox.then((one) => one.detach())))
+  }
+
+  /** For `doctor`. */
+  #note(left: Leftover | null): void {
+    if (left)
+      this.#strays.push({
+        name: 'left behind',
+        ok: false,
+        detail: `${left.folder}: ${left.reason}`,
+        remedy: 'It is tried again at the next start of the host.',
+      })
   }
 
   #liveNamed(name: string): SessionRow | undefined {
@@ -337,7 +339,7 @@ export class SessionManager {
       return sandbox
     } catch (error) {
       const gone = error instanceof SandboxNotFoundError
-      if (gone) await this.#provider.remove(row.id)
+      if (gone) this.#note(await this.#provider.remove(row.id))
       this.#session(row.id).restate(gone ? 'destroyed' : 'unreachable')
       throw error
     }
