@@ -86,11 +86,13 @@ async function agreedTo(cli: Cli, preview: RewindPreview): Promise<string> {
 }
 
 function describe(
-  { to, changes, messagesLost, processes, pointsLeft }: RewindPreview,
+  { to, changes, counts, messagesLost, processes, pointsLeft }: RewindPreview,
   letterOf: (status: ChangeStatus) => string,
 ): string {
+  // The list ends after some thousands; what is counted does not.
+  const changed = Math.max(changes.length, counts.added + counts.modified + counts.deleted)
   const lost = [
-    changes.length > 0 ? count(changes.length, 'file change') : '',
+    changed > 0 ? count(changed, 'file change') : '',
     messagesLost > 0 ? count(messagesLost, 'message') : '',
     processes.length > 0 ? count(processes.length, 'running process', 'running processes') : '',
   ].filter((part) => part !== '')
@@ -99,7 +101,7 @@ function describe(
       ? `Everything since ${ago(to.at)} will be lost: ${lost.join(', ')}.`
       : `Nothing has changed since ${ago(to.at)}.`,
     ...changes.slice(0, LISTED).map((change) => `  ${letterOf(change.status)} ${visibleName(change.path)}`),
-    ...(changes.length > LISTED ? [`  and ${changes.length - LISTED} more`] : []),
+    ...(changed > LISTED ? [`  and ${changed - LISTED} more`] : []),
     ...processes.map(({ pid, command }) => `  stops ${visibleName(command)} (${pid})`),
     ...(pointsLeft.length > 0 ? [`${count(pointsLeft.length, 'later checkpoint')} will leave the line.`] : []),
   ]
