@@ -97,13 +97,22 @@ swap() {
   return 74
 }
 
-# copy_layer NAME FOLDER UPPER NEW: the frozen copy of an upper that live processes hold.
+# copy_layer NAME FOLDER UPPER NEW: the frozen copy of a whole upper that live processes hold.
 copy_layer() {
   cd "/run/s/$2" || return
   "$COPY" -a --reflink=auto -- "$3" "$4.part" &&
     # Run folders are no part of a state.
     { [ "$2" = w ] || rm -rf "$4.part/run"; } &&
     "$MOVE" -T "$4.part" "$4" && crash "$1-copied"
+  set -- $?
+  cd /
+  return "$1"
+}
+
+# copy_listed POINT VIEW TARGET: copies what /run/s/copies lists, by NUL, from a view into a layer that is being written.
+copy_listed() {
+  cd "$2" || return
+  xargs -0 "$COPY" -a --reflink=auto --parents -t "$3" -- </run/s/copies && crash "$1"
   set -- $?
   cd /
   return "$1"

@@ -16,6 +16,8 @@ export const shellCrashPoints = [
   'shell:checkpoint-unmounted',
   'shell:checkpoint-mounted',
   'shell:checkpoint-copied',
+  'shell:checkpoint-renamed',
+  'shell:rollback-renamed',
   'shell:rollback-unmounted',
   'shell:rollback-mounted',
 ] as const

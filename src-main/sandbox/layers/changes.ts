@@ -11,7 +11,7 @@ import type { Change, ChangeStatus, EntryKind } from '../../contract/index.ts'
 import type { LayerDir } from './layer-dir.ts'
 import { type ByteString, join, showPath } from './names.ts'
 import { sameContent } from './same-content.ts'
-import { closeFolder, namesOf, type Stack, type TreeEntry, type TreeFolder } from './stack.ts'
+import { closeFolder, namesOf, type Stack, sharedTail, type TreeEntry, type TreeFolder } from './stack.ts'
 
 /** How often a file is looked up again that went away while its bytes were compared. */
 const ATTEMPTS = 3
@@ -145,15 +145,3 @@ function modesDiffer({ stat: before }: TreeEntry, { stat: after }: TreeEntry): b
 }
 
 const fileSize = (entry: TreeEntry | null): number | null => (entry?.kind === 'file' ? entry.stat.size : null)
-
-/** How many folders both sides merge alike at the end. */
-function sharedTail(before: readonly LayerDir[], after: readonly LayerDir[]): number {
-  let shared = 0
-  while (shared < before.length && shared < after.length) {
-    const a = before[before.length - 1 - shared]
-    const b = after[after.length - 1 - shared]
-    if (a?.layer.path !== b?.layer.path || a?.path !== b?.path) break
-    shared++
-  }
-  return shared
-}

@@ -72,6 +72,13 @@ export class MarkReader {
     }
   }
 
+  /** Whether folders were renamed in a layer. */
+  async hasRedirects(layer: LayerFolder, reading: Reading): Promise<boolean> {
+    const paths = listFolders(layer, reading)
+    const marks = await this.#ask(paths.map((path) => ({ layer, path })))
+    return marks.some((mark) => mark?.redirect)
+  }
+
   /** A folder that came, or came back, after its live layer was listed; or one that lies too deep. */
   async #askOne(folder: LayerDir): Promise<Mark> {
     let fd: number | null = null

@@ -95,10 +95,14 @@ export class Overlay {
     return redirects ? 'redirect_dir=on' : 'redirect_dir=off'
   }
 
-  /** The merged tree of a stack, read-only: what brute force compares with. */
-  async mountReadOnly(layers: readonly LayerFolder[]): Promise<string> {
+  /**
+   * The merged tree of a stack, read-only: what brute force compares with. Without `redirects` a folder that was
+   * renamed in a layer cannot be entered.
+   */
+  async mountReadOnly(layers: readonly LayerFolder[], { redirects = true } = {}): Promise<string> {
     if (layers.length === 1) return layers[0]?.path ?? ''
-    return this.#mount(layers, this.mode === 'user' ? 'userxattr' : 'redirect_dir=follow', 'true')
+    const root = redirects ? 'redirect_dir=follow' : 'redirect_dir=nofollow'
+    return this.#mount(layers, this.mode === 'user' ? 'userxattr' : root, 'true')
   }
 
   async #mount(layers: readonly LayerFolder[], options: string, before: string): Promise<string> {

@@ -1,6 +1,7 @@
 /** The reader: opens stacks for one question each, and lets go of what was opened for it. */
 import type { Change, FilePair } from '../../contract/index.ts'
 import { compareStacks } from './changes.ts'
+import { type Delta, type DeltaOptions, writeDelta } from './delta.ts'
 import { pairOf, readThrough } from './entries.ts'
 import { closeReading, type Effort, type LayerDir, type LayerFolder } from './layer-dir.ts'
 import { getfattrTool, type MarkTool, pythonTool, tarTool } from './mark-tools.ts'
@@ -34,6 +35,14 @@ export interface LayerReader {
    * @throws FileNotFoundError, InvalidPathError (a folder, outside, or led outside by a symlink)
    */
   read(path: string, stack: readonly LayerFolder[], options: { workspaceInside: string }): Promise<Uint8Array>
+  /** Whether folders were renamed in a layer, so that parts of what it shows stand elsewhere in the layers below. */
+  hasRedirects(layer: LayerFolder): Promise<boolean>
+  /**
+   * Writes what makes `live` of `head` as a layer.
+   * @param live the live layer first
+   * @throws EngineUnavailableError where the layers cannot be read here
+   */
+  delta(head: readonly LayerFolder[], live: readonly LayerFolder[], options: DeltaOptions): Promise<Delta>
   /** Must be told of a frozen layer that was changed (folded) or removed. */
   forget(layerPath: string): void
   /** Entries listed or looked at since the reader was made: the measure of its cost. */
@@ -80,6 +89,15 @@ export function createLayerReader({
     pair: (path, from, to, limit) => openings.ask(from, to, (old, now) => pairOf(toByteString(path), old, now, limit)),
     read: (path, stack, { workspaceInside }) =>
       withStacks([stack] as const, (opened) => readThrough(path, opened, workspaceInside)),
+    hasRedirects: async (layer) => {
+      const reading = { effort, open: new Set<LayerDir>() }
+      try {
+        return await marks.hasRedirects(layer, reading)
+      } finally {
+        closeReading(reading)
+      }
+    },
+    delta: (head, live, options) => withStacks([head, live] as const, (was, now) => writeDelta(was, now, options)),
     forget: (layerPath) => marks.forget(layerPath),
   }
 }

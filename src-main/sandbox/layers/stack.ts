@@ -96,6 +96,18 @@ export function namesOf(parts: readonly LayerDir[]): Set<ByteString> {
   return names
 }
 
+/** How many folders both sides merge alike at the end. */
+export function sharedTail(before: readonly LayerDir[], after: readonly LayerDir[]): number {
+  let shared = 0
+  while (shared < before.length && shared < after.length) {
+    const a = before[before.length - 1 - shared]
+    const b = after[after.length - 1 - shared]
+    if (a?.layer.path !== b?.layer.path || a?.path !== b?.path) break
+    shared++
+  }
+  return shared
+}
+
 function kindOf(stat: Stats): EntryKind | 'whiteout' {
   switch (stat.mode & constants.S_IFMT) {
     case constants.S_IFDIR:

@@ -44,12 +44,15 @@ const run = async (id: string, command: string): Promise<string> => {
 await run('one', 'echo point >f; echo point >/tmp/f')
 const point = (await sandbox.checkpoint('point')).state
 await run('two', 'echo later >f; echo later >/tmp/f')
+if (operation.endsWith('renamed')) await run('rename', 'mv folder renamed')
 if (operation === 'live') {
   await sandbox.exec({ id: 'holder', command: 'exec sleep 300 >>held' })
   // Told as started, it may not have opened its file yet; what comes after the checkpoint would be a change.
   while ((await sandbox.processes())[0]?.command !== 'sleep 300') await sleep(5)
 }
-const outcome = operation === 'rollback' ? (await sandbox.rollback('op', point)).left : await sandbox.checkpoint('op')
+const outcome = operation.startsWith('rollback')
+  ? (await sandbox.rollback('op', point)).left
+  : await sandbox.checkpoint('op')
 const after = armedShells()
 process.stdout.write(
   JSON.stringify({
@@ -57,6 +60,7 @@ process.stdout.write(
     after,
     changed: outcome.changed,
     frozen: await text('f', outcome.state),
+    renamed: await text('renamed/inner', outcome.state).catch(() => null),
     now: await run('three', 'cat f /tmp/f'),
     again: (await sandbox.checkpoint('op2')).changed,
     processes: (await sandbox.processes()).map(({ command }) => command),

@@ -35,10 +35,16 @@ function controlShells(home: string, id: string): number[] {
 }
 
 suiteNeeding(['local'], 'what is killed under the local engine', () => {
-  for (const point of shellCrashPoints) {
+  // Nothing is left to copy where the kernel refuses to rename a folder.
+  const reachable = shellCrashPoints.filter((point) => process.getuid?.() === 0 || !point.endsWith('renamed'))
+  for (const point of reachable) {
     test(`control shell killed at ${point}`, () => {
       const { home, workspace } = place()
-      const operation = point.endsWith('copied') ? 'live' : point.includes('checkpoint') ? 'checkpoint' : 'rollback'
+      mkdirSync(join(workspace, 'folder'))
+      writeFileSync(join(workspace, 'folder/inner'), 'inner')
+      if (process.getuid?.() === 0) execFileSync('chown', ['-R', '1000:1000', workspace])
+      const kind = point.includes('checkpoint') ? 'checkpoint' : 'rollback'
+      const operation = point.endsWith('copied') ? 'live' : point.endsWith('renamed') ? `${kind}-renamed` : kind
       const said = execFileSync(
         process.execPath,
         [join(import.meta.dirname, 'crash-child.ts'), home, workspace, operation],
@@ -50,7 +56,8 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
       const seen = JSON.parse(said) as Record<string, unknown>
       // The armed shell is gone, so the point was reached; and the operation was done by the one after it.
       expect(seen).toMatchObject({ before: 1, after: 0, changed: true, frozen: 'later\n' })
-      expect(seen).toMatchObject({ again: false, now: operation === 'rollback' ? 'point\npoint' : 'later\nlater' })
+      expect(seen).toMatchObject({ again: false, now: kind === 'rollback' ? 'point\npoint' : 'later\nlater' })
+      expect(seen.renamed).toBe(operation.endsWith('renamed') ? 'inner' : null)
       expect(seen.processes).toEqual(operation === 'live' ? ['sleep 300'] : [])
     })
   }

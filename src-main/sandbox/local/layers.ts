@@ -54,7 +54,12 @@ export class Layers {
   }
 
   path(overlay: Overlay, number: number): string {
-    return join(this.#folder, FOLDER_OF[overlay], String(number))
+    return join(this.#folder, this.inside(overlay, number))
+  }
+
+  /** Within the sandbox's folder. */
+  inside(overlay: Overlay, number: number): string {
+    return `${FOLDER_OF[overlay]}/${number}`
   }
 
   /** Folders of a mounted stack, the live layer first. */

@@ -83,6 +83,11 @@ export class Namespace {
     return `/proc/${this.shell.pid}/root${ROOT}${inside}`
   }
 
+  /** A path of the namespace's own root. */
+  ownPath(path: string): string {
+    return `/proc/${this.shell.pid}/root${path}`
+  }
+
   mounts(): Mount[] {
     return readMounts(this.shell.pid)
   }

@@ -21,6 +21,7 @@ import { call, ShellDied } from '../channel/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox.ts'
 import type { Commands } from './commands.ts'
 import type { Freezer } from './freezer.ts'
+import type { Freezing } from './freezing.ts'
 import { type Layers, type Overlay, quickBytes } from './layers.ts'
 import { asDiskFull, failure, type Namespace } from './namespace.ts'
 import { overlayWords, standsAt } from './overlay.ts'
@@ -55,6 +56,7 @@ export interface OperationsOptions {
   stateFile: StateFile
   commands: Commands
   freezer: Freezer
+  freezing: Freezing
   /** Host folder of the lowest workspace layer. */
   base: string
   /** True where the workspace is mounted within one of the machine layer's places. */
@@ -141,13 +143,39 @@ export class Operations {
     for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.state[overlay], base)) dirty.push(overlay)
     if (dirty.length === 0) return this.#record({}, operation, 0)
     if (commands.agentProcesses().length === 0) {
-      const to: Overlays = {}
-      for (const overlay of dirty) to[overlay] = this.#above(overlay)
-      if (await this.#swap('checkpoint', to, this.#result(operation, to, this.#weigh(dirty)), BUSY_LIMIT_MS)) {
-        return this.#last()
-      }
+      const frozen = await this.#freeze('checkpoint', dirty, (to) =>
+        this.#swap('checkpoint', to, this.#result(operation, to, this.#weigh(to)), BUSY_LIMIT_MS),
+      )
+      if (frozen) return this.#last()
     }
     return freezer.whileFrozen(() => this.#freezeUnderLife(operation, dirty))
+  }
+
+  /**
+   * Freezes live layers that nobody writes to.
+   * @param use puts fresh layers over them; what was written for it is dropped where that comes to nothing, else the
+   * live layer that it stands for
+   */
+  async #freeze(name: string, dirty: readonly Overlay[], use: (to: Overlays) => Promise<boolean>): Promise<boolean> {
+    const { freezing, layers } = this.#options
+    const before = this.state
+    const written: [Overlay, number][] = []
+    let done = false
+    try {
+      const to: Overlays = {}
+      for (const overlay of dirty) {
+        const now = before[overlay]
+        const number = await freezing.settled(overlay, now, this.#guard(), name)
+        if (number !== now.upper) written.push([overlay, number])
+        to[overlay] = this.#fresh(overlay, [number, ...now.head])
+      }
+      done = await use(to)
+      return done
+    } finally {
+      for (const [overlay, number] of written) {
+        void layers.discard(overlay, done ? before[overlay].upper : number)
+      }
+    }
   }
 
   /**
@@ -157,12 +185,13 @@ export class Operations {
   async #freezeUnderLife(operation: string, dirty: readonly Overlay[]): Promise<OperationResult> {
     const to: Overlays = {}
     try {
-      if (dirty.includes('machine')) to.machine = await this.#copy('machine')
+      if (dirty.includes('machine')) to.machine = await this.#write('machine')
       if (dirty.includes('workspace')) {
-        const swapped: Overlays = { workspace: this.#above('workspace') }
-        const next = this.#result(operation, { ...to, ...swapped }, null)
-        if (await this.#swap('checkpoint', swapped, next, 0)) return this.#last()
-        to.workspace = await this.#copy('workspace')
+        const frozen = await this.#freeze('checkpoint', ['workspace'], (swapped) =>
+          this.#swap('checkpoint', swapped, this.#result(operation, { ...to, ...swapped }, null), 0),
+        )
+        if (frozen) return this.#last()
+        to.workspace = await this.#write('workspace')
       }
     } catch (error) {
       // While everything is still frozen, so that no process meets a view without its files.
@@ -172,21 +201,12 @@ export class Operations {
     return this.#record(to, operation, null)
   }
 
-  /** The frozen copy of an upper, cumulative over the same lower layers; the mount stays as it is. */
-  async #copy(overlay: Overlay): Promise<OverlayState> {
-    const { namespace, layers } = this.#options
-    const { upper, lowers } = this.state[overlay]
-    const number = layers.number()
+  /** What the overlay's live layer holds that its head does not, as a layer; the mount stays as it is. */
+  async #write(overlay: Overlay): Promise<OverlayState> {
+    const now = this.state[overlay]
     // Frozen: whatever is changed later is not older than this.
     const copiedAt = await this.#tick()
-    const letter = overlay === 'workspace' ? 'w' : 'm'
-    const script = `${this.#guard()} && ${call('copy_layer', 'checkpoint', letter, String(upper), String(number))}`
-    const answer = await namespace.shell.run(script)
-    if (answer.code !== 0) {
-      await layers.discard(overlay, number)
-      throw failure(answer, 'Freezing the sandbox')
-    }
-    return { upper, lowers, head: [number, ...lowers], copiedAt }
+    return { ...now, head: await this.#options.freezing.written(overlay, now, this.#guard()), copiedAt }
   }
 
   async #rollback(operation: string, to: FilesState, stopping: Stopping): Promise<OperationResult> {
@@ -196,21 +216,27 @@ export class Operations {
     this.#makeRoom(operation, stopped)
     stopping.begun = true
     await commands.killAll()
-    const left: Overlays = {}
+    const dirty: Overlay[] = []
+    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.state[overlay], base)) dirty.push(overlay)
+    await this.#freeze('rollback', dirty, (left) => this.#goBack(operation, to, left, stopped))
+    return this.#last()
+  }
+
+  /** @param left the overlays with what stood frozen, where there was something */
+  async #goBack(operation: string, to: FilesState, left: Overlays, stopped: ProcessInfo[]): Promise<boolean> {
+    const { layers, commands } = this.#options
     const target: Overlays = {}
     const before = this.state
     for (const overlay of OVERLAYS) {
-      const now = this.state[overlay]
-      const dirty = await layers.changed(overlay, now, base)
-      if (dirty) left[overlay] = this.#above(overlay)
-      const stays = !dirty && now.copiedAt === null && same(now.lowers, to[overlay])
+      const now = before[overlay]
+      const stays = !left[overlay] && now.copiedAt === null && same(now.lowers, to[overlay])
       if (!stays) target[overlay] = this.#fresh(overlay, to[overlay])
     }
     const outcome: RollbackOutcome = {
       left: {
         state: { workspace: (left.workspace ?? before.workspace).head, machine: (left.machine ?? before.machine).head },
         changed: Object.keys(left).length > 0,
-        bytes: this.#weigh(Object.keys(left) as Overlay[]),
+        bytes: this.#weigh(left),
       },
       stopped,
     }
@@ -229,7 +255,7 @@ export class Operations {
     for (const overlay of OVERLAYS) {
       if (target[overlay] && !left[overlay]) void layers.discard(overlay, before[overlay].upper)
     }
-    return result
+    return true
   }
 
   /** Everything that a full disk could refuse, while nothing has been ended yet. */
@@ -245,20 +271,16 @@ export class Operations {
     }
   }
 
-  /** Bytes of the live layers; null where that would take longer than the operation itself. */
-  #weigh(overlays: readonly Overlay[]): number | null {
+  /** Bytes of the layers that are frozen; null where that would take longer than the operation itself. */
+  #weigh(frozen: Overlays): number | null {
     let sum: number | null = 0
-    for (const overlay of overlays) {
-      const bytes = quickBytes(this.#options.layers.path(overlay, this.state[overlay].upper))
+    for (const overlay of OVERLAYS) {
+      const top = frozen[overlay]?.lowers[0]
+      if (top === undefined) continue
+      const bytes = quickBytes(this.#options.layers.path(overlay, top))
       sum = sum === null || bytes === null ? null : sum + bytes
     }
     return sum
-  }
-
-  /** The overlay with its live layer frozen and a fresh one above it. */
-  #above(overlay: Overlay): OverlayState {
-    const { upper, lowers } = this.state[overlay]
-    return this.#fresh(overlay, [upper, ...lowers])
   }
 
   /** A stack with a fresh layer above it, dressed as its top is. */

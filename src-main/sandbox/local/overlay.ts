@@ -12,13 +12,13 @@ export interface OverlayMount {
 export type EngineMode = 'root' | 'user'
 
 /**
- * `volatile`: otherwise each unmount syncs the host's whole file system. Folder renames of lower layers are refused
- * (EXDEV, which tools answer by copying): frozen layers must hold no redirects, and a step that takes them out at each
- * freeze does not exist yet. In user namespaces the kernel refuses the option itself.
+ * `volatile`: otherwise each unmount syncs the host's whole file system. `redirect_dir`: folders of lower layers can be
+ * renamed; frozen layers hold no trace of it (see freezing.ts). In user namespaces the kernel refuses that option, and
+ * answers EXDEV to such a rename.
  */
 export const overlayOptions = (mode: EngineMode): string =>
   mode === 'root'
-    ? 'nosuid,nodev,index=off,xino=off,metacopy=off,redirect_dir=off,volatile'
+    ? 'nosuid,nodev,index=off,xino=off,metacopy=off,redirect_dir=on,volatile'
     : 'nosuid,nodev,userxattr,index=off,xino=off,metacopy=off,volatile'
 
 /** mount(2) cuts its options at 4,095 bytes without an error. */

@@ -20,6 +20,7 @@ import { ControlGroups } from './cgroup.ts'
 import { Commands } from './commands.ts'
 import { Files } from './files.ts'
 import { Freezer } from './freezer.ts'
+import { Freezing } from './freezing.ts'
 import { Gate } from './gate.ts'
 import { Layers } from './layers.ts'
 import { asDiskFull, Namespace, type NamespaceOptions } from './namespace.ts'
@@ -78,6 +79,7 @@ export class LocalSandbox implements Sandbox {
       kept: join(folder, 'kept'),
     })
     this.#freezer = new Freezer(this.#groups, () => this.#commands.processes())
+    this.#reader = createLayerReader({ opaqueXattr: user ? 'user.overlay.opaque' : 'trusted.overlay.opaque' })
     this.#operations = new Operations(
       {
         folder,
@@ -87,6 +89,14 @@ export class LocalSandbox implements Sandbox {
         stateFile: this.#stateFile,
         commands: this.#commands,
         freezer: this.#freezer,
+        freezing: new Freezing({
+          folder,
+          stored,
+          namespace: this.#namespace,
+          layers: this.#layers,
+          reader: this.#reader,
+          base: this.#basePath,
+        }),
         base: this.#basePath,
         nested: placePath(plan, stored.facts.workspace) !== null,
         reopen: () => this.#reopen(),
@@ -99,7 +109,6 @@ export class LocalSandbox implements Sandbox {
       agent: stored.agent,
       own: user,
     })
-    this.#reader = createLayerReader({ opaqueXattr: user ? 'user.overlay.opaque' : 'trusted.overlay.opaque' })
   }
 
   /** Builds it up: namespaces, the layers of the state, holder and launcher. */
