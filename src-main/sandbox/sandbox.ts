@@ -124,6 +124,16 @@ export interface RollbackOutcome {
   stopped: ProcessInfo[]
 }
 
+export interface PruneOutcome {
+  /**
+   * Layers that are part of the one beneath them now: a state is what it was without these numbers. Named again each
+   * time until no kept state has them any more.
+   */
+  folded: FilesState
+  /** True where processes hold layers that could be made one: they are when it is asked again later. */
+  waits: boolean
+}
+
 export interface SandboxStatus {
   head: FilesState
   /** Results of the last 16 operations by id: what recovery asks for after a crash. */
@@ -166,6 +176,11 @@ export interface Sandbox {
   checkpoint(operation: string): Promise<CheckpointOutcome>
   /** Freezes what stands, stops every process, mounts `to`. The same `operation` again answers the same outcome. */
   rollback(operation: string, to: FilesState): Promise<RollbackOutcome>
+  /**
+   * Frees what only other states than these need; what stands, and its head, are kept. Wherever it ends, the kept
+   * states are whole, and asking again goes on from there. States may be given with numbers that were folded before.
+   */
+  prune(kept: readonly FilesState[]): Promise<PruneOutcome>
   /** Bytes on disk of everything that this sandbox holds. */
   usage(): Promise<number>
 

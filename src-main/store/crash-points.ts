@@ -11,6 +11,9 @@ export const crashPoints = [
   'rollback:recorded',
 ] as const
 
+/** Points while an engine frees layers. */
+export const pruneCrashPoints = ['prune:unmounted', 'prune:half-folded', 'prune:folded', 'prune:committed'] as const
+
 /** Points inside the in-sandbox scripts: `crash NAME` in resources/sandbox. */
 export const shellCrashPoints = [
   'shell:checkpoint-unmounted',
@@ -22,7 +25,7 @@ export const shellCrashPoints = [
   'shell:rollback-mounted',
 ] as const
 
-export type CrashPoint = (typeof crashPoints)[number]
+export type CrashPoint = (typeof crashPoints)[number] | (typeof pruneCrashPoints)[number]
 
 const armed = process.env.REWIND_CRASH_AT
 

@@ -1,5 +1,5 @@
 /** What outlives the host: sessions, points, messages, ledger, commands, journal, events and settings in one SQLite file. */
-export { type CrashPoint, crashPoint, crashPoints, shellCrashPoints } from './crash-points.ts'
+export { type CrashPoint, crashPoint, crashPoints, pruneCrashPoints, shellCrashPoints } from './crash-points.ts'
 export type { JournalRow } from './journal.ts'
 export type { FilesState } from './layers.ts'
 export type { ChainCheck, LedgerFilter, NewLedgerEntry } from './ledger.ts'

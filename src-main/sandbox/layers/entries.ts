@@ -64,7 +64,7 @@ function contentUpTo(entry: TreeEntry | null, limit: number): Buffer | 'larger' 
 }
 
 /** The entry at a path, without following symlinks. */
-async function find(stack: Stack, path: ByteString): Promise<TreeEntry | null> {
+export async function find(stack: Stack, path: ByteString): Promise<TreeEntry | null> {
   let entry: TreeEntry | null = stack.root()
   for (const name of path.split('/').filter((part) => part !== '' && part !== '.')) {
     if (entry?.kind !== 'folder' || name === '..') return null

@@ -6,12 +6,12 @@
  * has to read it back.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { EngineUnavailableError } from '../../contract/index.ts'
 import type { Mark } from './marks.ts'
-import { type ByteString, toBytes } from './names.ts'
-import { paxEntries, paxFolder } from './pax.ts'
+import { type ByteString, toByteString, toBytes } from './names.ts'
+import { paxEntries, paxFolders } from './pax.ts'
 
 export interface MarkNames {
   opaque: string
@@ -20,8 +20,8 @@ export interface MarkNames {
 
 export interface MarkTool {
   readonly name: string
-  /** Sets `attribute` of a folder to `y`. @throws where it cannot */
-  set(folder: string, attribute: string): Promise<void>
+  /** Sets `attribute` of folders beneath `from` to `y`; their times may change. @throws where it cannot */
+  set(from: string, folders: readonly ByteString[], attribute: string): Promise<void>
   /**
    * @param from the folder that the paths are relative to
    * @returns a mark per folder, in their order; undefined where the folder was not there
@@ -57,7 +57,7 @@ async function proveTool(tool: MarkTool, beside: string, attribute: string): Pro
     folder = mkdtempSync(join(beside, '.proof-'))
     mkdirSync(join(folder, 'marked'))
     mkdirSync(join(folder, 'plain'))
-    await tool.set(join(folder, 'marked'), attribute)
+    await tool.set(folder, ['marked'], attribute)
     const names = { opaque: attribute, redirect: `${attribute}-none` }
     const [marked, plain] = await tool.read(folder, ['marked', 'plain'], names)
     return marked?.opaque === true && plain?.opaque === false ? null : 'does not see a mark that was just set'
@@ -71,9 +71,10 @@ async function proveTool(tool: MarkTool, beside: string, attribute: string): Pro
 /** GNU tar: always there on Debian, and the fastest. The attributes stand in the pax headers of an archive. */
 export const tarTool: MarkTool = {
   name: 'tar',
-  set: async (folder, attribute) => {
-    const archive = paxFolder('.', { [`SCHILY.xattr.${attribute}`]: 'y' })
-    await run('tar', ['--xattrs', `--xattrs-include=${attribute}`, '-xpf', '-'], { cwd: folder, stdin: archive })
+  set: async (from, folders, attribute) => {
+    const entries = folders.map((path) => ({ path, stat: lstatSync(toBytes(`${toByteString(from)}/${path}`)) }))
+    const archive = paxFolders(entries, { [`SCHILY.xattr.${attribute}`]: 'y' })
+    await run('tar', ['--xattrs', `--xattrs-include=${attribute}`, '-xpf', '-'], { cwd: from, stdin: archive })
   },
   read: (from, folders, { opaque, redirect }) =>
     inBatches(folders, async (batch) => {
@@ -107,9 +108,11 @@ const ONLY_VANISHED =
 
 export const pythonTool: MarkTool = {
   name: 'python3',
-  set: async (folder, attribute) => {
-    const script = 'import os, sys; os.setxattr(sys.argv[1], sys.argv[2], b"y")'
-    await run('python3', ['-c', script, folder, attribute], { cwd: '/' })
+  set: async (from, folders, attribute) => {
+    const script = `
+import os, sys
+for path in sys.stdin.buffer.read().split(b"\\0")[:-1]: os.setxattr(path, sys.argv[1], b"y")`
+    await run('python3', ['-c', script, attribute], { cwd: from, stdin: listed(folders) })
   },
   read: (from, folders, { opaque, redirect }) =>
     inBatches(folders, async (batch) => {
@@ -124,8 +127,7 @@ for path in sys.stdin.buffer.read().split(b"\\0")[:-1]:
     try: out = b"+" + get(path, sys.argv[1]) + b"\\0" + get(path, sys.argv[2])
     except (FileNotFoundError, NotADirectoryError): out = b"-\\0"
     sys.stdout.buffer.write(out + b"\\0")`
-      const stdin = toBytes(batch.map((folder) => `./${folder}\0`).join(''))
-      const { stdout } = await run('python3', ['-c', script, opaque, redirect], { cwd: from, stdin })
+      const { stdout } = await run('python3', ['-c', script, opaque, redirect], { cwd: from, stdin: listed(batch) })
       const fields = stdout.toString('latin1').split('\0')
       return batch.map((_, at) => {
         const first = fields[2 * at]
@@ -138,8 +140,9 @@ for path in sys.stdin.buffer.read().split(b"\\0")[:-1]:
 /** getfattr, from Debian's `attr`. Its values go through hexadecimal, as it has several ways to quote text. */
 export const getfattrTool: MarkTool = {
   name: 'getfattr',
-  set: async (folder, attribute) => {
-    await run('setfattr', ['-n', attribute, '-v', 'y', folder], { cwd: '/' })
+  set: async (from, folders, attribute) => {
+    const args = ['-0', '-r', '-n', '100', 'setfattr', '-n', attribute, '-v', 'y', '--']
+    await run('xargs', args, { cwd: from, stdin: listed(folders) })
   },
   read: (from, folders, { opaque, redirect }) =>
     inBatches(folders, async (batch) => {
@@ -150,9 +153,8 @@ for folder; do
   if [ -d "$folder" ]; then echo "+$(value "$opaque" "$folder")"; echo "+$(value "$redirect" "$folder")"
   else echo -; echo -; fi
 done`
-      const stdin = toBytes(batch.map((folder) => `./${folder}\0`).join(''))
       const args = ['-0', '-r', '-n', '100', 'sh', '-c', script, 'sh', opaque, redirect]
-      const { stdout } = await run('xargs', args, { cwd: from, stdin })
+      const { stdout } = await run('xargs', args, { cwd: from, stdin: listed(batch) })
       const lines = stdout.toString('latin1').split('\n')
       const value = (line = ''): string => Buffer.from(line.slice(1), 'hex').toString('latin1')
       return batch.map((_, at) => {
@@ -161,6 +163,8 @@ done`
       })
     }),
 }
+
+const listed = (folders: readonly ByteString[]): Buffer => toBytes(folders.map((folder) => `./${folder}\0`).join(''))
 
 /** Folders per process: bounds what its answer takes in memory. */
 const BATCH = 4096

@@ -72,11 +72,20 @@ export class MarkReader {
     }
   }
 
-  /** Whether folders were renamed in a layer. */
-  async hasRedirects(layer: LayerFolder, reading: Reading): Promise<boolean> {
-    const paths = listFolders(layer, reading)
+  /** The marks of a layer's folders, as they are now. @throws the system's ENAMETOOLONG where it is too deep to tell */
+  async ofLayer(layer: LayerFolder, reading: Reading): Promise<ReadonlyMap<ByteString, Mark>> {
+    const paths = listFolders(layer, reading, (path) => {
+      throw Object.assign(new Error(`${path.slice(0, 200)}... is too long a path`), { code: 'ENAMETOOLONG' })
+    })
     const marks = await this.#ask(paths.map((path) => ({ layer, path })))
-    return marks.some((mark) => mark?.redirect)
+    return new Map(paths.flatMap((path, at) => (marks[at] ? [[path, marks[at]] as const] : [])))
+  }
+
+  /** Makes folders of a layer opaque. Their times change. */
+  async setOpaque(layer: LayerFolder, paths: readonly ByteString[]): Promise<void> {
+    const tool = await this.#chosenTool(layer)
+    await tool.set(layer.path, paths, this.#xattr)
+    this.forget(layer.path)
   }
 
   /** A folder that came, or came back, after its live layer was listed; or one that lies too deep. */
@@ -131,12 +140,17 @@ export class MarkReader {
  * The folders of a layer but its root, which is merged with what lies below whatever is noted on it, and but those
  * whose path is longer than the kernel takes in one piece.
  */
-function listFolders(layer: LayerFolder, reading: Reading): ByteString[] {
+function listFolders(
+  layer: LayerFolder,
+  reading: Reading,
+  tooLong: (path: ByteString) => void = () => {},
+): ByteString[] {
   const paths: ByteString[] = []
   const walk = (folder: LayerDir): void => {
     for (const name of folder.folders()) {
       const child = folder.child(name)
       if (layer.path.length + child.path.length < LONG_PATH) paths.push(child.path)
+      else tooLong(child.path)
       walk(child)
       child.close()
     }

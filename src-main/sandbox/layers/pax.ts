@@ -27,17 +27,37 @@ export function* paxEntries(archive: Buffer): Generator<PaxEntry> {
   }
 }
 
-/** An archive that holds one folder with these records. */
-export function paxFolder(name: string, records: Record<string, string>): Buffer {
+/** What a header says of an entry. */
+interface Owned {
+  mode: number
+  uid: number
+  gid: number
+}
+
+const NOBODY: Owned = { mode: 0o644, uid: 0, gid: 0 }
+
+/** An archive that holds folders, each with these records. */
+export function paxFolders(
+  entries: readonly { path: ByteString; stat: Owned }[],
+  records: Record<string, string>,
+): Buffer {
   const body = Buffer.from(
     Object.entries(records)
       .map(([key, value]) => formatRecord(key, value))
       .join(''),
   )
-  const padding = Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK)
-  const end = Buffer.alloc(2 * BLOCK)
-  return Buffer.concat([header('pax', 'x', body.length), body, padding, header(`${name}/`, '5', 0), end])
+  const folders = entries.flatMap(({ path, stat }) => {
+    const name = Buffer.from(`./${path}/\0`, 'latin1')
+    // A long name in GNU's own way: tar takes the pax format's for text in some encoding.
+    const long = name.length > NAME_BYTES ? [header('././@LongLink', 'L', name.length), padded(name)] : []
+    return [header('pax', 'x', body.length), padded(body), ...long, header(name.toString('latin1'), '5', 0, stat)]
+  })
+  return Buffer.concat([...folders, Buffer.alloc(2 * BLOCK)])
 }
+
+const NAME_BYTES = 100
+
+const padded = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK)])
 
 /** Records are `LENGTH KEY=VALUE\n`, where LENGTH counts itself. */
 function parseRecords(body: Buffer): Map<string, ByteString> {
@@ -67,13 +87,13 @@ function field(header: Buffer, start: number, length: number): string {
   return bytes.toString('latin1', 0, end < 0 ? length : end)
 }
 
-function header(name: string, type: 'x' | '5', size: number): Buffer {
+function header(name: ByteString, type: 'x' | 'L' | '5', size: number, owned: Owned = NOBODY): Buffer {
   const block = Buffer.alloc(BLOCK)
   const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
-  block.write(name, 0)
-  block.write(octal(0o755, 7), 100)
-  block.write(octal(process.getuid?.() ?? 0, 7), 108)
-  block.write(octal(process.getgid?.() ?? 0, 7), 116)
+  block.write(name.slice(0, NAME_BYTES), 0, 'latin1')
+  block.write(octal(owned.mode & 0o7777, 7), 100)
+  block.write(octal(owned.uid, 7), 108)
+  block.write(octal(owned.gid, 7), 116)
   block.write(octal(size, 11), 124)
   block.write(octal(0, 11), 136)
   block.fill(' ', 148, 156)

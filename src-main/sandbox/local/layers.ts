@@ -79,6 +79,16 @@ export class Layers {
     return folders.filter((name) => !(live && name === 'w/0')).map((name) => join(this.#folder, name))
   }
 
+  /** Numbers of the layers that are there, in no order. */
+  numbers(overlay: Overlay): number[] {
+    return readdirSync(join(this.#folder, FOLDER_OF[overlay])).map(Number).filter(Number.isInteger)
+  }
+
+  /** The empty layer that the next swap takes, where it is made already. */
+  spareNumber(overlay: Overlay): number | null {
+    return this.#spares.get(overlay)?.upper ?? null
+  }
+
   number(): number {
     return this.#next++
   }

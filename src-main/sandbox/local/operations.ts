@@ -17,9 +17,11 @@ import {
   RewindError,
   RollbackFailedError,
 } from '../../contract/index.ts'
+import { crashPoint } from '../../store/index.ts'
 import { call, ShellDied } from '../channel/index.ts'
-import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox.ts'
+import type { CheckpointOutcome, FilesState, PruneOutcome, RollbackOutcome } from '../sandbox.ts'
 import type { Commands } from './commands.ts'
+import type { Folding } from './folding.ts'
 import type { Freezer } from './freezer.ts'
 import type { Freezing } from './freezing.ts'
 import { type Layers, type Overlay, quickBytes } from './layers.ts'
@@ -33,6 +35,7 @@ import {
   type StateFile,
   type StoredSpec,
   withOperation,
+  withoutFolded,
 } from './state.ts'
 
 /** A process that ended a moment ago may still hold its files. */
@@ -47,6 +50,7 @@ const OVERLAYS = ['workspace', 'machine'] as const
 /** The shell's exit codes, see control.sh. */
 const BUSY = 75
 const BACK = 74
+const REPLACED = 70
 
 export interface OperationsOptions {
   folder: string
@@ -57,6 +61,7 @@ export interface OperationsOptions {
   commands: Commands
   freezer: Freezer
   freezing: Freezing
+  folding: Folding
   /** Host folder of the lowest workspace layer. */
   base: string
   /** True where the workspace is mounted within one of the machine layer's places. */
@@ -90,7 +95,8 @@ export class Operations {
     return result.outcome
   }
 
-  async rollback(operation: string, to: FilesState): Promise<RollbackOutcome> {
+  async rollback(operation: string, target: FilesState): Promise<RollbackOutcome> {
+    const to = withoutFolded(target, this.state.folded)
     this.#checkTarget(to)
     const stopping: Stopping = { begun: false, stopped: [] }
     const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopping))
@@ -107,6 +113,50 @@ export class Operations {
       })
     if (result.kind !== 'rollback') throw otherKind(operation)
     return result.outcome
+  }
+
+  /** As the interface has it; runs alone. */
+  async prune(kept: readonly FilesState[]): Promise<PruneOutcome> {
+    const { folding, commands, reopen } = this.#options
+    const plans = folding.plan(kept, this.state)
+    await folding.remove(plans)
+    const wanting = OVERLAYS.filter((overlay) => plans[overlay].folds.length > 0)
+    // Points under live processes stand on layers that are not mounted yet.
+    const isMounted = (overlay: Overlay): boolean =>
+      plans[overlay].folds.some(({ newer }) => this.state[overlay].lowers.includes(newer))
+    const fold = async (overlays: readonly Overlay[]): Promise<void> => {
+      const folded = await folding.fold(plans, overlays)
+      this.#commit(folding.without(folded, kept, this.state))
+      crashPoint('prune:committed')
+      await folding.sweep(folded)
+    }
+    await fold(wanting.filter((overlay) => !isMounted(overlay)))
+    const mounted = wanting.filter(isMounted)
+    if (mounted.length === 0) return { folded: this.state.folded, waits: false }
+    if (commands.agentProcesses().length > 0 || !(await this.#down(mounted))) {
+      return { folded: this.state.folded, waits: true }
+    }
+    crashPoint('prune:unmounted')
+    try {
+      await fold(mounted)
+    } finally {
+      // What the state says by now, whatever became of the fold.
+      await reopen()
+    }
+    return { folded: this.state.folded, waits: false }
+  }
+
+  /** Takes overlays away for a moment. @returns false where something holds them; they stand then */
+  async #down(overlays: readonly Overlay[]): Promise<boolean> {
+    const { namespace, nested, reopen } = this.#options
+    const lines = [this.#guard()]
+    if (nested || overlays.includes('workspace')) lines.push('workspace_down')
+    if (overlays.includes('machine')) lines.push('machine_down')
+    const answer = await namespace.shell.run(lines.join(' && '))
+    if (answer.code === 0) return true
+    if (answer.code === REPLACED) throw failure(answer, 'Freeing layers')
+    await reopen()
+    return false
   }
 
   /** Makes ready off the path of any operation. Where it fails, the operation that needs it says why. */

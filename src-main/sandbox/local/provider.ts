@@ -230,6 +230,8 @@ function makeFirstLayers(folder: string, { facts, spec }: StoredSpec): void {
     workspace: { upper: 1, lowers: [0], head: [0], copiedAt: null },
     machine: { upper: 2, lowers: [0], head: [0], copiedAt: null },
     next: 3,
+    folded: { workspace: [], machine: [] },
+    aside: { workspace: [], machine: [] },
     operations: [],
     bootId: bootId(),
     holder: null,

@@ -1,13 +1,14 @@
 /**
- * Random programs of edits, checkpoints, rewinds and live writers against one sandbox: after every step each point's
- * tree, as the kernel mounts its layers, is what it was when the point was taken, and no frozen layer has changed.
+ * Random programs of edits, checkpoints, rewinds, prunes and live writers against one sandbox: after every step each point's
+ * tree, as the kernel mounts its layers, is what it was when the point was taken, and no frozen layer has
+ * changed but those that others were folded into.
  */
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
-import { type Box, type ProviderSource, World } from '../conformance/world.ts'
+import { type Box, eventually, type ProviderSource, World } from '../conformance/world.ts'
 import { type Tree, treeOf } from '../layers/brute-force.ts'
 import { Overlay } from '../layers/overlay-for-tests.ts'
 import { Editor, type Random, random } from '../layers/random-edits.ts'
@@ -43,7 +44,9 @@ class Program {
   readonly folder: string
   readonly #random: Random
   readonly #mounts: Overlay
-  readonly points: { state: FilesState; tree: string[] }[] = []
+  points: { state: FilesState; tree: string[] }[] = []
+  /** Every tree that a point was taken of. */
+  readonly seen = new Set<string>()
   readonly #hashes = new Map<string, string>()
 
   constructor(world: World, box: Box, numbers: Random, overlay: Overlay) {
@@ -66,6 +69,7 @@ class Program {
 
   async checkpoint(): Promise<void> {
     const tree = described(treeOf(this.view))
+    this.seen.add(tree.join())
     const state = await this.box.point()
     this.points.push({ state, tree })
     expect(described(treeOf(this.view)), 'a checkpoint changes nothing').toEqual(tree)
@@ -78,6 +82,31 @@ class Program {
     const { left } = await this.box.back(to.state)
     this.points.push({ state: left.state, tree })
     expect(described(treeOf(this.view)), 'the rewind').toEqual(to.tree)
+  }
+
+  /** Forgets some points, never the newest: a rewind may have left them all behind. */
+  async prune(): Promise<{ waits: boolean }> {
+    const kept = this.points.filter((_, at) => at === this.points.length - 1 || this.#random() < 0.5)
+    const { folded, waits } = await this.box.sandbox.prune(kept.map(({ state }) => state))
+    const gone = new Set(folded.workspace)
+    const named = new Set(
+      kept.flatMap(({ state }) => state.workspace.map((number) => join(this.folder, 'w', String(number)))),
+    )
+    for (const path of this.#hashes.keys()) if (!named.has(path)) this.#hashes.delete(path)
+    for (const { state } of kept) {
+      // A layer that others went into shows them too.
+      for (const [at, number] of state.workspace.entries()) {
+        if (gone.has(state.workspace[at - 1] ?? -1)) this.#hashes.delete(join(this.folder, 'w', String(number)))
+      }
+    }
+    this.points = kept.map(({ state, tree }) => ({
+      tree,
+      state: {
+        workspace: state.workspace.filter((number) => !gone.has(number)),
+        machine: state.machine.filter((number) => !folded.machine.includes(number)),
+      },
+    }))
+    return { waits }
   }
 
   async check(step: string): Promise<void> {
@@ -111,9 +140,10 @@ suiteNeeding(['local'], 'random programs in a sandbox', () => {
     for (let step = 1; step <= STEPS; step++) {
       const what = numbers()
       if (what < 0.2 && holder === null) {
-        holder = await box.sandbox.exec({ id: `holder-${step}`, command: 'exec 3>>held; echo x >&3; exec sleep 300' })
-        while (holder !== null && !fs.existsSync(join(program.view, 'held')))
-          await new Promise((go) => setTimeout(go, 5))
+        const held = join(program.view, `held-${step}`)
+        const command = `exec 3>>held-${step}; echo x >&3; exec sleep 300`
+        holder = await box.sandbox.exec({ id: `holder-${step}`, command })
+        await eventually('it holds', () => fs.existsSync(held) && fs.lstatSync(held).size > 0)
       } else if (what < 0.3 && holder !== null) {
         await holder.kill('cancelled')
         holder = null
@@ -124,7 +154,21 @@ suiteNeeding(['local'], 'random programs in a sandbox', () => {
         holder = null
       } else await program.checkpoint()
       await program.check(`seed ${seed}, step ${step}`)
+      if (numbers() < 0.4) {
+        const before = described(treeOf(program.view))
+        const { waits } = await program.prune()
+        expect(waits && holder === null, 'nothing holds the layers').toBe(false)
+        expect(described(treeOf(program.view)), 'pruning changes nothing').toEqual(before)
+        await program.check(`seed ${seed}, step ${step}, pruned`)
+      }
     }
-    expect(new Set(program.points.map(({ tree }) => tree.join())).size).toBeGreaterThan(3)
+    // What is on disk is what the kept points and the live layer need.
+    if (holder !== null) await holder.kill('cancelled')
+    await program.prune()
+    const { head } = await box.sandbox.status()
+    const needed = new Set([head, ...program.points.map(({ state }) => state)].flatMap(({ workspace }) => workspace))
+    const idle = 2
+    expect(fs.readdirSync(join(program.folder, 'w')).length).toBeLessThanOrEqual(needed.size + idle)
+    expect(program.seen.size).toBeGreaterThan(3)
   })
 })

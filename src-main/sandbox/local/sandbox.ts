@@ -9,6 +9,7 @@ import type {
   CheckpointOutcome,
   CommandSpec,
   FilesState,
+  PruneOutcome,
   ReadState,
   RollbackOutcome,
   RunningCommand,
@@ -19,6 +20,7 @@ import type {
 import { ControlGroups } from './cgroup.ts'
 import { Commands } from './commands.ts'
 import { Files } from './files.ts'
+import { Folding } from './folding.ts'
 import { Freezer } from './freezer.ts'
 import { Freezing } from './freezing.ts'
 import { Gate } from './gate.ts'
@@ -28,7 +30,7 @@ import { Operations } from './operations.ts'
 import { isAlive } from './processes.ts'
 import { endHolder, groupName, removeFolder } from './remove.ts'
 import { placePath } from './root-plan.ts'
-import { bootId, type SandboxState, StateFile, type StoredSpec } from './state.ts'
+import { bootId, type SandboxState, StateFile, type StoredSpec, withoutFolded } from './state.ts'
 import { repairView } from './view.ts'
 
 /** Between a checkpoint and the sync of what it froze: several in a row share one. */
@@ -42,6 +44,8 @@ export class LocalSandbox implements Sandbox {
   readonly #stored: StoredSpec
   readonly #stateFile: StateFile
   readonly #gate = new Gate()
+  /** Who reads frozen layers: together, while none of them is changed. */
+  readonly #layersGate = new Gate()
   readonly #groups: ControlGroups | null
   readonly #layers: Layers
   readonly #commands: Commands
@@ -96,6 +100,13 @@ export class LocalSandbox implements Sandbox {
           layers: this.#layers,
           reader: this.#reader,
           base: this.#basePath,
+        }),
+        folding: new Folding({
+          stored,
+          layers: this.#layers,
+          reader: this.#reader,
+          base: this.#basePath,
+          forget: (path) => this.#frozenBytes.delete(path),
         }),
         base: this.#basePath,
         nested: placePath(plan, stored.facts.workspace) !== null,
@@ -191,7 +202,9 @@ export class LocalSandbox implements Sandbox {
     if (state === 'now' && this.#open) {
       return this.#inView(() => this.#files.read(relative))
     }
-    return this.#reader.read(relative, this.#stack(state), { workspaceInside: this.facts.workspace })
+    return this.#layersGate.shared(() =>
+      this.#reader.read(relative, this.#stack(state), { workspaceInside: this.facts.workspace }),
+    )
   }
 
   checkpoint(operation: string): Promise<CheckpointOutcome> {
@@ -200,6 +213,10 @@ export class LocalSandbox implements Sandbox {
 
   rollback(operation: string, to: FilesState): Promise<RollbackOutcome> {
     return this.#alone(() => this.#operations.rollback(operation, to))
+  }
+
+  prune(kept: readonly FilesState[]): Promise<PruneOutcome> {
+    return this.#alone(() => this.#layersGate.exclusive(() => this.#operations.prune(kept)))
   }
 
   async usage(): Promise<number> {
@@ -226,11 +243,11 @@ export class LocalSandbox implements Sandbox {
   }
 
   changes(from: ReadState, to: ReadState): Promise<Change[]> {
-    return this.#reader.changes(this.#stack(from), this.#stack(to))
+    return this.#layersGate.shared(() => this.#reader.changes(this.#stack(from), this.#stack(to)))
   }
 
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair> {
-    return this.#reader.pair(path, this.#stack(from), this.#stack(to), textLimitBytes)
+    return this.#layersGate.shared(() => this.#reader.pair(path, this.#stack(from), this.#stack(to), textLimitBytes))
   }
 
   async processes(): Promise<ProcessInfo[]> {
@@ -275,7 +292,7 @@ export class LocalSandbox implements Sandbox {
   /** The layers of a state as folders of the host, top first. */
   #stack(state: ReadState): LayerFolder[] {
     const { upper, lowers } = this.#operations.state.workspace
-    const frozen = state === 'now' ? lowers : state.workspace
+    const frozen = state === 'now' ? lowers : withoutFolded(state, this.#operations.state.folded).workspace
     const folders = frozen.map((number) =>
       number === 0
         ? { path: this.#basePath, frozen: this.facts.base === 'copy' }
@@ -377,7 +394,15 @@ export class LocalSandbox implements Sandbox {
       this.#layers.used(overlay)
       return { upper, lowers: [...head], head: [...head], copiedAt: null }
     }
-    return { ...state, holder: null, workspace: fresh('workspace'), machine: fresh('machine'), next: this.#layers.next }
+    const { aside, workspace, machine } = state
+    return {
+      ...state,
+      holder: null,
+      aside: { workspace: [...aside.workspace, workspace.upper], machine: [...aside.machine, machine.upper] },
+      workspace: fresh('workspace'),
+      machine: fresh('machine'),
+      next: this.#layers.next,
+    }
   }
 
   #write(state: SandboxState): void {

@@ -8,7 +8,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CheckpointOutcome, RollbackOutcome, SandboxFacts, SandboxSpec } from '../sandbox.ts'
+import type { CheckpointOutcome, FilesState, RollbackOutcome, SandboxFacts, SandboxSpec } from '../sandbox.ts'
 
 /** Everything an attach needs to build the sandbox again. */
 export interface StoredSpec {
@@ -58,6 +58,10 @@ export interface SandboxState {
   machine: OverlayState
   /** The next number for a layer or work folder; none is used twice. */
   next: number
+  /** Layers that went into the one beneath them, while somebody may still name them. */
+  folded: LayerNumbers
+  /** Live layers that a reboot may have torn, kept as they are. */
+  aside: LayerNumbers
   /** The last ones, oldest first. */
   operations: OperationResult[]
   bootId: string
@@ -66,6 +70,18 @@ export interface SandboxState {
   syncedThrough: number
   ended: boolean
 }
+
+/** Numbers of layers, per overlay. */
+export interface LayerNumbers {
+  workspace: number[]
+  machine: number[]
+}
+
+/** A state without the layers that went into those beneath them. */
+export const withoutFolded = (state: FilesState, folded: LayerNumbers): FilesState => ({
+  workspace: state.workspace.filter((number) => !folded.workspace.includes(number)),
+  machine: state.machine.filter((number) => !folded.machine.includes(number)),
+})
 
 /** Results that recovery may ask for. */
 const OPERATIONS_KEPT = 16
@@ -78,6 +94,9 @@ export const withOperation = (state: SandboxState, result: OperationResult): San
 /** Reads this boot's id: layers written without syncing are whole as long as it stays the same. */
 export const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
+/** What was written before layers could be folded says nothing of it. */
+type Older<S extends SandboxState> = Omit<S, 'folded' | 'aside'> & Partial<Pick<S, 'folded' | 'aside'>>
+
 export class StateFile {
   readonly #path: string
 
@@ -86,7 +105,8 @@ export class StateFile {
   }
 
   read(): SandboxState {
-    return JSON.parse(readFileSync(this.#path, 'utf8')) as SandboxState
+    const { folded, aside, ...rest } = JSON.parse(readFileSync(this.#path, 'utf8')) as Older<SandboxState>
+    return { ...rest, folded: folded ?? { workspace: [], machine: [] }, aside: aside ?? { workspace: [], machine: [] } }
   }
 
   /**
