@@ -16,6 +16,7 @@ import { defineHost } from './commands/host.ts'
 import { defineInit } from './commands/init.ts'
 import { defineLedger } from './commands/ledger.ts'
 import { defineMessages } from './commands/messages.ts'
+import { defineRetention } from './commands/retention.ts'
 import { defineRewind } from './commands/rewind.ts'
 import { defineRules } from './commands/rules.ts'
 import { defineStatus } from './commands/status.ts'
@@ -28,6 +29,7 @@ const families: Define[] = [
   defineExec,
   defineCheckpoint,
   defineRewind,
+  defineRetention,
   defineDiff,
   defineMessages,
   defineRules,

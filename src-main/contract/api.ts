@@ -18,6 +18,7 @@ import {
   Message,
   Point,
   ProcessInfo,
+  PruneResult,
   RewindPreview,
   RollbackEvent,
   RollbackResult,
@@ -140,6 +141,19 @@ export const contract = {
       )
       .output(RollbackResult),
     undo: oc.input(SessionRef).output(RollbackResult),
+    /** A pinned point is never pruned. */
+    pin: oc.input(SessionRef.extend({ point: Moment, on: z.boolean().default(true) })).output(Point),
+    /** Removes points by name, or all but the newest `keep`. Base, head, pinned points and targets of undo and rules stay. */
+    prune: oc
+      .input(
+        SessionRef.extend({
+          points: z.array(Moment).default([]),
+          keep: z.number().int().min(0).nullable().default(null),
+        }),
+      )
+      .output(PruneResult),
+    /** Frees what is still held of points that are gone. */
+    gc: oc.input(SessionRef).output(PruneResult),
   },
   files: {
     write: oc

@@ -12,6 +12,8 @@ export const SessionEvent = z.discriminatedUnion('type', [
   Envelope.extend({ type: z.literal('pointAdded'), point: Point }),
   /** A verdict came in, files were counted, a cost measured. */
   Envelope.extend({ type: z.literal('pointChanged'), point: Point }),
+  /** It was pruned; points that hung below it hang below `parent` now. */
+  Envelope.extend({ type: z.literal('pointRemoved'), point: z.string(), parent: z.string().nullable() }),
   Envelope.extend({
     type: z.literal('rewound'),
     head: z.string(),

@@ -83,11 +83,24 @@ export const Point = z.object({
   running: z.array(z.string()),
   verdict: Verdict.nullable(),
   coverage: z.object({ files: z.boolean(), messages: z.boolean(), processes: z.boolean() }),
+  /** No pruning takes it. */
+  pinned: z.boolean(),
   /** What taking it cost: milliseconds, and bytes of its own layer (null until measured). */
   ms: z.number(),
   bytes: z.number().nullable(),
 })
 export type Point = z.infer<typeof Point>
+
+/** What became of pruning. */
+export const PruneResult = z.object({
+  /** Ids of the points that are gone. */
+  removed: z.array(z.string()),
+  /** Bytes on disk that were freed. */
+  freed: z.number(),
+  /** Whether running processes hold more that could be freed: it is, once they have ended. */
+  waits: z.boolean(),
+})
+export type PruneResult = z.infer<typeof PruneResult>
 
 export const Timeline = z.object({
   session: z.string(),

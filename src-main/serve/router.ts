@@ -60,6 +60,9 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       preview: os.timeline.preview.handler(({ input }) => of(input).preview(input)),
       rollback: os.timeline.rollback.handler(({ input }) => of(input).rollback(input)),
       undo: os.timeline.undo.handler(({ input }) => of(input).undo()),
+      pin: os.timeline.pin.handler(({ input }) => of(input).pin(input)),
+      prune: os.timeline.prune.handler(({ input }) => of(input).prune(input)),
+      gc: os.timeline.gc.handler(({ input }) => of(input).gc()),
     },
     files: {
       write: os.files.write.handler(({ input }) => of(input).write(input)),

@@ -85,10 +85,17 @@ export class SessionContext {
     this.raise({ type: 'pointAdded', point })
   }
 
-  updatePoint(id: string, patch: Partial<Pick<Point, 'files' | 'verdict' | 'bytes'>>): void {
+  updatePoint(id: string, patch: Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'pinned'>>): void {
     const point = this.store.points.update(this.id, id, patch)
     if (this.#points) this.#points = this.#points.map((one) => (one.id === id ? point : one))
     this.raise({ type: 'pointChanged', point })
+  }
+
+  removePoint(id: string): void {
+    const { parent } = this.point(id)
+    this.store.points.remove(this.id, id)
+    this.#points = null
+    this.raise({ type: 'pointRemoved', point: id, parent })
   }
 
   /** As the store's: on the disk when it returns. What was read before is read again where the work throws. */

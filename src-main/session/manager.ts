@@ -306,6 +306,7 @@ export class SessionManager {
           files: null,
           running: [],
           verdict: null,
+          pinned: false,
           coverage: { files: true, messages: true, processes: false },
           ms: 0,
           bytes: null,

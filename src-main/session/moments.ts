@@ -43,7 +43,11 @@ export function checkLabel(label: string, points: readonly Point[], head: string
 export function automaticLabel(tool: string, points: readonly Point[]): string {
   const name = tool.replace(/[^\w.-]/gu, '_').slice(0, 64)
   const taken = new Set(points.map((point) => point.label))
-  for (let n = points.filter((point) => point.tool !== null).length + 1; ; n++) {
+  // Above every one that is there: older ones may have been pruned.
+  const numbers = points.map((point) =>
+    point.tool === null ? 0 : Number(/^auto_(\d+)_/.exec(point.label ?? '')?.[1] ?? 0),
+  )
+  for (let n = Math.max(0, ...numbers) + 1; ; n++) {
     const label = `auto_${String(n).padStart(4, '0')}_${name}`
     if (!taken.has(label)) return label
   }

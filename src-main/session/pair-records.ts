@@ -307,7 +307,7 @@ export class PairRecords {
     const point: Point = {
       id: made.id,
       session: context.id,
-      seq: context.points.length,
+      seq: (context.points.at(-1)?.seq ?? -1) + 1,
       kind: made.kind,
       label: made.label,
       parent: parent.id,
@@ -319,6 +319,7 @@ export class PairRecords {
       files: made.outcome.changed ? null : { added: 0, modified: 0, deleted: 0 },
       running: made.running,
       verdict: null,
+      pinned: false,
       coverage: { files: true, messages: true, processes: false },
       ms: made.ms,
       bytes: made.outcome.changed ? made.outcome.bytes : 0,

@@ -89,7 +89,7 @@ export class Pair {
         this.#records.checkpoint(operation, intent, outcome, performance.now() - began),
       )
       crashPoint('checkpoint:recorded')
-      this.#countLater(sandbox, point)
+      this.countLater(sandbox, point)
       return point
     })
   }
@@ -180,7 +180,7 @@ export class Pair {
         crashPoint('rollback:swapped')
         const result = this.#records.rollback(operation, intent, outcome, performance.now() - began)
         crashPoint('rollback:recorded')
-        if (result.leftAt) this.#countLater(sandbox, context.point(result.leftAt))
+        if (result.leftAt) this.countLater(sandbox, context.point(result.leftAt))
         return result
       } catch (error) {
         throw new RollbackFailedError(
@@ -249,11 +249,11 @@ export class Pair {
 
   /** Counts the files of points that an earlier host had no time for. */
   countMissing(sandbox: Sandbox): void {
-    for (const point of this.#context.points) this.#countLater(sandbox, point)
+    for (const point of this.#context.points) this.countLater(sandbox, point)
   }
 
   /** Counting files costs as much as changed; it follows the checkpoint instead of delaying it. */
-  #countLater(sandbox: Sandbox, point: Point): void {
+  countLater(sandbox: Sandbox, point: Point): void {
     if (point.files !== null || point.parent === null) return
     const context = this.#context
     const { store } = context

@@ -22,13 +22,16 @@ import type { Commands } from './commands.ts'
 import type { SessionContext } from './context.ts'
 import { resolvePoint } from './moments.ts'
 import type { Pair } from './pair.ts'
+import type { Retention } from './retention.ts'
 
 export class Rules {
   readonly #context: SessionContext
   readonly #pair: Pair
   readonly #commands: Commands
+  readonly #retention: Retention
 
-  constructor(context: SessionContext, pair: Pair, commands: Commands) {
+  constructor(context: SessionContext, pair: Pair, commands: Commands, retention: Retention) {
+    this.#retention = retention
     this.#context = context
     this.#pair = pair
     this.#commands = commands
@@ -38,13 +41,9 @@ export class Rules {
     return this.#context.row.rules
   }
 
-  /** @throws InvalidOptionError for keepLast, which needs pruning */
+  /** @param keepLast how many automatic points stay; null for all */
   setAutoCheckpoint(on: boolean, keepLast: number | null): RuleSet {
-    if (keepLast !== null)
-      throw new InvalidOptionError('keepLast is not available yet: points are not pruned in this version.', {
-        nextStep: 'Leave it out; every automatic checkpoint is kept.',
-      })
-    return this.#store({ ...this.current, autoCheckpoint: on ? { trigger: 'before_tool_call', keepLast: null } : null })
+    return this.#store({ ...this.current, autoCheckpoint: on ? { trigger: 'before_tool_call', keepLast } : null })
   }
 
   /**
@@ -78,6 +77,8 @@ export class Rules {
       takenBy: 'auto',
       tool: tool ?? 'tool',
     })
+    const { keepLast } = this.current.autoCheckpoint
+    if (keepLast !== null) this.#context.quiet.later('keep last', () => this.#retention.keepLast(keepLast))
     return point.label
   }
 

@@ -14,6 +14,7 @@ import {
   lastSaved,
   nameOf,
   type Point,
+  type PruneResult,
   type RewindPreview,
   type RollbackResult,
   type Rules as RuleSet,
@@ -32,6 +33,7 @@ import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
 import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
+import { Retention } from './retention.ts'
 import { Rules, VERIFIER } from './rules.ts'
 
 /** Files over this are not drawn as text unless asked for, bytes. */
@@ -44,6 +46,7 @@ export class Session {
   readonly #pair: Pair
   readonly #commands: Commands
   readonly #rules: Rules
+  readonly #retention: Retention
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
   /** What a failed tool call set off, for whoever waits for the command. */
@@ -53,7 +56,8 @@ export class Session {
     this.#context = context
     this.#pair = new Pair(context, () => this.#commands.running.map((record) => textOf(record.command)))
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
-    this.#rules = new Rules(context, this.#pair, this.#commands)
+    this.#retention = new Retention(context, this.#pair)
+    this.#rules = new Rules(context, this.#pair, this.#commands, this.#retention)
   }
 
   get id(): string {
@@ -69,6 +73,7 @@ export class Session {
   async recover(sandbox: Sandbox): Promise<void> {
     await this.#pair.recover(sandbox)
     await this.#commands.attach(sandbox)
+    this.#retention.resume()
     for (const { id, tool } of this.#commands.running) if (tool !== null && tool !== VERIFIER) this.#watchTool(id)
     this.#pair.countMissing(sandbox)
     this.#measureLater()
@@ -161,6 +166,23 @@ export class Session {
 
   async undo(by: Actor = 'you'): Promise<RollbackResult> {
     return this.#pair.undo(by)
+  }
+
+  pin(input: Inputs['timeline']['pin']): Point {
+    return this.#retention.pin(input.point, input.on)
+  }
+
+  /** @throws InvalidOptionError where neither points nor a number to keep are given, or both; or a point is protected */
+  prune({ points, keep }: Inputs['timeline']['prune']): Promise<PruneResult> {
+    if ((keep === null) === (points.length === 0))
+      throw new InvalidOptionError('Say either which points to prune or how many to keep.', {
+        nextStep: 'Name points, or give --keep N.',
+      })
+    return keep === null ? this.#retention.points(points, 'you') : this.#retention.keep(keep, 'you')
+  }
+
+  gc(): Promise<PruneResult> {
+    return this.#retention.gc()
   }
 
   async write(input: Inputs['files']['write']): Promise<{ path: string; target: string }> {
@@ -390,6 +412,7 @@ export class Session {
 
   /** What it holds on disk: layers, and the output of its commands. */
   #measureLater(): void {
+    this.#retention.again()
     const context = this.#context
     context.quiet.later('measure', async () => {
       const sandbox = await context.layers()

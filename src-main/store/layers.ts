@@ -31,6 +31,20 @@ export function layerRepository(db: Database) {
        ) SELECT number FROM stack ORDER BY depth`,
     )
     .pluck()
+  const endAt = (overlay: Overlay) =>
+    db.prepare(`UPDATE points SET ${overlay}Top = @parent WHERE session = @session AND ${overlay}Top = @number`)
+  const endAtParent = { workspace: endAt('workspace'), machine: endAt('machine') }
+  const standOnParent = db.prepare(
+    'UPDATE layers SET parent = @parent WHERE session = @session AND overlay = @overlay AND parent = @number',
+  )
+  const remove = db.prepare('DELETE FROM layers WHERE session = ? AND overlay = ? AND number = ?')
+  const dropTops = db.prepare(`
+    DELETE FROM layers AS layer WHERE session = ?
+      AND NOT EXISTS (SELECT 1 FROM layers AS above
+        WHERE above.session = layer.session AND above.overlay = layer.overlay AND above.parent = layer.number)
+      AND NOT EXISTS (SELECT 1 FROM points
+        WHERE points.session = layer.session
+          AND layer.number = CASE layer.overlay WHEN 'workspace' THEN workspaceTop ELSE machineTop END)`)
 
   return {
     /**
@@ -55,6 +69,18 @@ export function layerRepository(db: Database) {
       }
       for (const [number, below] of fresh.reverse()) insert.run(session, overlay, number, below)
       return stack[0] ?? null
+    },
+    /** What stood on a layer, or ended at it, does so on the one beneath: the two are one. */
+    fold(session: string, overlay: Overlay, number: number): void {
+      const parent = parentOf.get(session, overlay, number)
+      if (parent === undefined) return
+      endAtParent[overlay].run({ session, number, parent })
+      standOnParent.run({ session, overlay, number, parent })
+      remove.run(session, overlay, number)
+    },
+    /** Forgets layers that no point stands on. */
+    dropUnheld(session: string): void {
+      while (dropTops.run(session).changes > 0);
     },
     /** How many layers the points of a session hold, of both overlays. */
     count: (session: string): number => count.get(session) ?? 0,

@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailableError } from '../contract/index.ts'
 import { first } from './migrations/2026-11-29-first.ts'
+import { pins } from './migrations/2026-11-29-pins.ts'
 
 export interface Migration {
   /** Its file's name: the day it was written and what it is about. */
@@ -14,7 +15,7 @@ export interface Migration {
 }
 
 /** Oldest first; a released one is never changed. The schema's version is how many have run. */
-export const migrations: readonly Migration[] = [first]
+export const migrations: readonly Migration[] = [first, pins]
 
 /**
  * Throws where a newer version has written the database. Reads alone, so that it can be asked before anything is changed.

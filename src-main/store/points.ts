@@ -4,12 +4,13 @@ import { z } from 'zod'
 import { CheckpointNotFoundError, FileCounts, Point, Verdict } from '../contract/index.ts'
 import { atomic } from './database.ts'
 import { type FilesState, layerRepository } from './layers.ts'
-import { json, table, time } from './table.ts'
+import { flag, json, table, time } from './table.ts'
 
 const storedPoint = Point.extend({
   at: time,
   files: json(FileCounts).nullable(),
   running: json(z.array(z.string())),
+  pinned: flag,
   verdict: json(Verdict.extend({ at: time })).nullable(),
   coverage: json(Point.shape.coverage),
 })
@@ -27,7 +28,7 @@ export interface Held {
   node: string | null
 }
 
-export type PointPatch = Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'ms' | 'running'>>
+export type PointPatch = Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'ms' | 'running' | 'pinned'>>
 
 const missing = (session: string, id: string) =>
   new CheckpointNotFoundError(`This session holds no point ${id}.`, {
@@ -45,6 +46,10 @@ export function pointRepository(db: Database) {
       'INSERT INTO pointNumbers (name, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last',
     )
     .pluck()
+  const reparent = db.prepare(
+    'UPDATE points SET parent = @parent, files = NULL WHERE session = @session AND parent = @id',
+  )
+  const remove = db.prepare('DELETE FROM points WHERE session = ? AND id = ?')
 
   return {
     insert: atomic(db, (point: Point, held: Held): void => {
@@ -75,6 +80,22 @@ export function pointRepository(db: Database) {
         node: row.node,
       }
     },
+    /**
+     * Removes a point; those that hung below it hang below its parent, their changes uncounted.
+     * @throws CheckpointNotFoundError
+     */
+    remove: atomic(db, (session: string, id: string): void => {
+      const point = points.get(session, id)
+      if (!point) throw missing(session, id)
+      reparent.run({ session, id, parent: point.parent })
+      remove.run(session, id)
+    }),
+    /** Layers that went into the one beneath them, and those that no point stands on any more, are known no longer. */
+    freeLayers: atomic(db, (session: string, folded: FilesState): void => {
+      for (const overlay of ['workspace', 'machine'] as const)
+        for (const number of folded[overlay]) layers.fold(session, overlay, number)
+      layers.dropUnheld(session)
+    }),
     /** How many layers the session's points hold, of both overlays, each counted once. */
     layerCount: (session: string): number => layers.count(session),
     /** The N of the next NAME-ckpt-N: counts up for ever, over all sessions of that name. */

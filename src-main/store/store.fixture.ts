@@ -39,6 +39,7 @@ export const point = (seq: number, given: Partial<Point> = {}): Point => ({
   files: null,
   running: [],
   verdict: null,
+  pinned: false,
   coverage: { files: true, messages: true, processes: false },
   ms: 3.25,
   bytes: null,

@@ -179,6 +179,7 @@ function pointFacts({ point, branch, left }: PointRow): string[] {
     point.kind === 'tip' ? 'kept by a rewind' : takenBy(point),
     point.why && point.why !== point.label ? visibleName(point.why) : '',
     messages,
+    point.pinned ? 'pinned' : '',
     point.running.length > 0 ? `${point.running.length} running` : '',
   ].filter(Boolean)
 }

@@ -111,9 +111,13 @@ export function heightOf(row: TimelineRow | undefined): number {
   return isLow(row) ? LOW_PX : TALL_PX
 }
 
-/** One line is enough for an automatic point without a verdict. */
+/** One line is enough for an automatic point without a verdict or a pin. */
 export const isLow = (row: PointRow): boolean =>
-  row.point.kind === 'checkpoint' && row.point.takenBy === 'auto' && row.point.verdict === null && !row.left
+  row.point.kind === 'checkpoint' &&
+  row.point.takenBy === 'auto' &&
+  row.point.verdict === null &&
+  !row.point.pinned &&
+  !row.left
 
 /** Indices of the rows from one moment to the other, in either order. */
 export function rangeOf(rows: readonly TimelineRow[], a: string, b: string): { from: number; to: number } | null {

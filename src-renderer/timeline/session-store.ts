@@ -66,6 +66,8 @@ export function afterSessionEvent(state: OpenSession, event: SessionEvent): Open
     case 'pointAdded':
     case 'pointChanged':
       return { ...state, timeline: timeline && withPoint(timeline, event.point) }
+    case 'pointRemoved':
+      return { ...state, timeline: timeline && withoutPoint(timeline, event.point, event.parent) }
     case 'headMoved':
       return {
         ...state,
@@ -103,6 +105,14 @@ export function afterSessionEvent(state: OpenSession, event: SessionEvent): Open
 
 function withPoint(timeline: Timeline, point: Point): Timeline {
   const points = upsert(timeline.points, point)
+  return { ...timeline, points }
+}
+
+/** What hung below it hangs below its parent. */
+function withoutPoint(timeline: Timeline, id: string, parent: string | null): Timeline {
+  const points = timeline.points
+    .filter((point) => point.id !== id)
+    .map((point) => (point.parent === id ? { ...point, parent, files: null } : point))
   return { ...timeline, points }
 }
 

@@ -35,7 +35,7 @@ export function markOf({ point, left }: PointRow): Mark {
 export function spokenPoint(row: PointRow, ago: string): string {
   const { point, branch } = row
   const kind = point.kind === 'checkpoint' && point.takenBy === 'auto' ? 'automatic checkpoint' : kinds[point.kind]
-  const parts = [titleOf(point), kind, point.verdict?.status, ago]
+  const parts = [titleOf(point), kind, point.pinned ? 'pinned' : '', point.verdict?.status, ago]
   if (branch) parts.push(`branch ${branch.letter}`)
   return parts.filter(Boolean).join(', ')
 }

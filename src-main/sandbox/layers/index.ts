@@ -2,7 +2,7 @@
  * Reading overlay layers from the host without mounting them, and opening files beneath a folder that somebody
  * else controls. See names.ts for how paths are written here.
  */
-export type { Delta, Since } from './delta.ts'
+export type { Since } from './delta.ts'
 export { layerBytes } from './layer-bytes.ts'
 export type { LayerFolder } from './layer-dir.ts'
 export { resolveInside } from './names.ts'

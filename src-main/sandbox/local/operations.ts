@@ -123,7 +123,7 @@ export class Operations {
     const wanting = OVERLAYS.filter((overlay) => plans[overlay].folds.length > 0)
     // Points under live processes stand on layers that are not mounted yet.
     const isMounted = (overlay: Overlay): boolean =>
-      plans[overlay].folds.some(({ newer }) => this.state[overlay].lowers.includes(newer))
+      !this.state.ended && plans[overlay].folds.some(({ newer }) => this.state[overlay].lowers.includes(newer))
     const fold = async (overlays: readonly Overlay[]): Promise<void> => {
       const folded = await folding.fold(plans, overlays)
       this.#commit(folding.without(folded, kept, this.state))

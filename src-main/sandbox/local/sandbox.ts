@@ -216,7 +216,9 @@ export class LocalSandbox implements Sandbox {
   }
 
   prune(kept: readonly FilesState[]): Promise<PruneOutcome> {
-    return this.#alone(() => this.#layersGate.exclusive(() => this.#operations.prune(kept)))
+    const free = () => this.#layersGate.exclusive(() => this.#operations.prune(kept))
+    // Of one that has ended nothing is mounted.
+    return this.#operations.state.ended ? this.#gate.exclusive(free) : this.#alone(free)
   }
 
   async usage(): Promise<number> {
