@@ -3,6 +3,33 @@ import { CheckpointNotFoundError, type SessionEvent } from '../contract/index.ts
 import { sessionRow } from './session-row.fixture.ts'
 import { command, point, storeWith } from './store.fixture.ts'
 
+describe('points that are pruned', () => {
+  it('leave their children with their parent, and layers that became one are one', () => {
+    const { store } = storeWith('s1')
+    const hold = (workspace: number[], machine = [0]) => ({ state: { workspace, machine }, node: null })
+    store.points.insert(point(0), hold([0]))
+    store.points.insert(point(1), hold([1, 0], [3, 0]))
+    store.points.insert(point(2, { files: { added: 1, modified: 0, deleted: 0 } }), hold([2, 1, 0], [4, 3, 0]))
+    store.points.insert(point(3), hold([5, 2, 1, 0], [4, 3, 0]))
+    store.points.remove('s1', 'agent-ckpt-1')
+    expect(store.points.list('s1').map(({ id, parent, files }) => [id, parent, files])).toEqual([
+      ['base', null, null],
+      ['agent-ckpt-2', 'base', null],
+      ['agent-ckpt-3', 'agent-ckpt-2', null],
+    ])
+    expect(() => store.points.remove('s1', 'agent-ckpt-1')).toThrow(CheckpointNotFoundError)
+    store.points.freeLayers('s1', { workspace: [2], machine: [4] })
+    // Told again after a crash.
+    store.points.freeLayers('s1', { workspace: [2], machine: [4] })
+    expect(store.points.held('s1', 'agent-ckpt-2').state).toEqual({ workspace: [1, 0], machine: [3, 0] })
+    expect(store.points.held('s1', 'agent-ckpt-3').state).toEqual({ workspace: [5, 1, 0], machine: [3, 0] })
+    expect(store.points.layerCount('s1')).toBe(5)
+    store.points.remove('s1', 'agent-ckpt-3')
+    store.points.freeLayers('s1', { workspace: [], machine: [] })
+    expect(store.points.layerCount('s1')).toBe(4)
+  })
+})
+
 const nothing = { state: { workspace: [], machine: [] }, node: null }
 
 describe('sessions', () => {

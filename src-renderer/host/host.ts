@@ -35,6 +35,11 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     void session.show(open)
   }
 
+  const seePruned = () => {
+    const { timeline } = session.getState()
+    if (timeline) selection.amongst(timeline.points)
+  }
+
   return {
     rpc,
     pickFolder,
@@ -60,11 +65,12 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
           reload() {
             void connection.loadInfo()
             void sessions.load()
-            void session.reload()
+            void session.reload().then(seePruned)
           },
           apply(event) {
             sessions.apply(event)
             session.apply(event)
+            if (event.type === 'pointRemoved') seePruned()
           },
         },
         new AbortController().signal,

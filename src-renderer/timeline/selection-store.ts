@@ -23,6 +23,8 @@ export interface SelectionStore extends StoreApi<Selection> {
   /** Put the other end of the range here; on the moment itself the range is taken back. */
   extend(moment: Moment): void
   toNow(): void
+  /** Back to now where a selected point is not among those that there are: it was pruned. */
+  amongst(points: readonly { id: string }[]): void
   against(against: Selection['against']): void
   tab(tab: PaneTab): void
 }
@@ -43,6 +45,11 @@ export function createSelectionStore(): SelectionStore {
     select: (moment) => store.setState({ moment, other: null }),
     extend: (moment) => store.setState((now) => extended(now, moment)),
     toNow: () => store.setState({ moment: NOW, other: null }),
+    amongst(points) {
+      const { moment, other } = store.getState()
+      const gone = (id: Moment | null) => id !== null && id !== NOW && !points.some((point) => point.id === id)
+      if (gone(moment) || gone(other)) store.setState({ moment: NOW, other: null })
+    },
     against: (against) => store.setState({ against }),
     tab: (tab) => store.setState({ tab }),
   }

@@ -39,6 +39,19 @@ describe('what an event does to the open session', () => {
     ])
   })
 
+  test('what hung below a pruned point hangs below its parent, to be counted anew', () => {
+    const files = { added: 1, modified: 0, deleted: 0 }
+    const points = [point('base', null, 0), point('one', 'base', 1), point('two', 'one', 2, { files })]
+    const timeline = opened.timeline && { ...opened.timeline, points, head: 'two' }
+    const event: SessionEvent = { ...envelope, type: 'pointRemoved', point: 'one', parent: 'base' }
+    const once = afterSessionEvent({ ...opened, timeline }, event)
+    const after = afterSessionEvent(once, event)
+    expect(after.timeline?.points.map(({ id, parent, files }) => [id, parent, files])).toEqual([
+      ['base', null, points[0]?.files],
+      ['two', 'base', null],
+    ])
+  })
+
   test('a rewind moves head, epoch and undo, and what stands at now is another', () => {
     const after = afterSessionEvent(opened, {
       ...envelope,

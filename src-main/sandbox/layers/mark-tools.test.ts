@@ -58,6 +58,21 @@ for (const mode of modesHere) {
       })
     }
 
+    for (const tool of [tarTool, pythonTool, getfattrTool]) {
+      test.runIf(installed(tool.name))(`${tool.name} sets them, for names of all sorts and lengths`, async () => {
+        const long = `${'n'.repeat(200)}/${'m'.repeat(200)}`
+        fs.mkdirSync(join(upper.path, long), { recursive: true })
+        fs.chmodSync(join(upper.path, long), 0o1750)
+        const names = { opaque: overlay.opaqueXattr, redirect: 'user.none' }
+        const folders = [...NAMES.map((name) => toByteString(`${name}-merged`)), long]
+        await tool.set(upper.path, folders, overlay.opaqueXattr)
+        const marked = folders.map(() => ({ opaque: true, redirect: null }))
+        expect(await tool.read(upper.path, folders, names)).toEqual(marked)
+        expect(fs.statSync(join(upper.path, long)).mode & 0o7777).toBe(0o1750)
+        expect(await tool.read(upper.path, ['n'.repeat(200)], names)).toEqual([{ opaque: false, redirect: null }])
+      })
+    }
+
     test('a file or a symlink in the place of a folder is a folder that went away', async () => {
       fs.rmdirSync(join(upper.path, 'plain'))
       fs.symlinkSync('ünï', join(upper.path, 'plain-none'))
