@@ -492,6 +492,30 @@ suiteNeeding(['local'], 'the command line', () => {
     expect(await json(['auto-checkpoint', '--off'])).toMatchObject({ data: { auto_checkpoint: null } })
   })
 
+  test('points are pinned, pruned, and what they held is freed', async () => {
+    for (const label of ['kept', 'dropped', 'newest']) {
+      await rewind(['exec', 'head -c 500000 /dev/urandom >large'])
+      await rewind(['checkpoint', label])
+    }
+    expect((await rewind(['pin', 'kept'])).stdout).toBe('kept is pinned\n')
+    expect((await rewind(['prune', 'dropped'])).stdout).toMatch(/^1 point removed, 50\d\.\d kB freed\n$/)
+    expect(await rewind(['prune', 'kept'])).toMatchObject({ code: 64, stderr: expect.stringContaining('it is pinned') })
+    expect(await rewind(['prune'])).toMatchObject({ code: 64, stderr: expect.stringContaining('--keep N') })
+    expect(await rewind(['rollback', 'dropped'])).toMatchObject({ code: 3 })
+    expect(await json(['pin', '--off', 'kept'])).toMatchObject({ data: { pinned: false } })
+    expect(await json(['prune', 'kept'])).toMatchObject({
+      exit: 0,
+      data: { removed: [expect.any(String)], waits: false },
+    })
+    expect(await json(['gc'])).toMatchObject({ exit: 0, data: { removed: [], freed: 0, waits: false } })
+    const { data } = await json(['ledger', '--type', 'prune', '--status', 'pruned'])
+    expect(data.entries.map(({ notes }: { notes: string }) => notes)).toEqual(['1 point: dropped', '1 point: kept'])
+    expect(await json(['auto-checkpoint', '--keep-last', '2'])).toMatchObject({
+      data: { auto_checkpoint: { trigger: 'before_tool_call', keep_last: 2 } },
+    })
+    await rewind(['auto-checkpoint', '--off'])
+  })
+
   test('verify says pass with 0 and fail with 1', async () => {
     const verdict = (status: string) => `echo '{"status": "${status}", "summary": "it is ${status}"}'`
     await rewind(['auto-rollback', 'test_failure', '--to', 'tame', '--verifier', 'true', '--retries', '0'])

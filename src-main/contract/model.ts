@@ -268,6 +268,7 @@ export const LedgerStatus = z.enum([
   'rolled_back',
   'undone',
   'skipped_noop',
+  'pruned',
   'no_target',
   ...Repair.shape.kind.options,
 ])

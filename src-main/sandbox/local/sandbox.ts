@@ -221,16 +221,24 @@ export class LocalSandbox implements Sandbox {
     return this.#operations.state.ended ? this.#gate.exclusive(free) : this.#alone(free)
   }
 
-  async usage(): Promise<number> {
-    const { workspace, machine } = this.#operations.state
-    const live = [this.#layers.path('workspace', workspace.upper), this.#layers.path('machine', machine.upper)]
-    let sum = 0
-    for (const path of [...this.#layers.all(this.facts.base === 'live'), join(this.#folder, 'kept')]) {
-      const bytes = this.#frozenBytes.get(path) ?? (await this.#bytesOf(path))
-      if (!live.includes(path) && !path.endsWith('/kept')) this.#frozenBytes.set(path, bytes)
-      sum += bytes
-    }
-    return sum
+  usage(): Promise<number> {
+    // While layers are folded their sizes are neither the old nor the new ones.
+    return this.#layersGate.shared(async () => {
+      const { state } = this.#operations
+      const changing = new Set([join(this.#folder, 'kept')])
+      for (const overlay of ['workspace', 'machine'] as const) {
+        // The one that comes next is empty only until then.
+        for (const number of [state[overlay].upper, this.#layers.spareNumber(overlay)])
+          if (number !== null) changing.add(this.#layers.path(overlay, number))
+      }
+      let sum = 0
+      for (const path of [...this.#layers.all(this.facts.base === 'live'), join(this.#folder, 'kept')]) {
+        const bytes = this.#frozenBytes.get(path) ?? (await this.#bytesOf(path))
+        if (!changing.has(path)) this.#frozenBytes.set(path, bytes)
+        sum += bytes
+      }
+      return sum
+    })
   }
 
   /** The agent may have closed a folder to us, who are the same user; the control shell passes any mode. */
