@@ -1,7 +1,6 @@
 /** What a session keeps: pruned points are gone with their bytes, protected ones stay, and everything else still works. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
-import { eventually } from '../sandbox/conformance/world.ts'
 import { begin, checkpoint, rollback, run, type TestHome, testHome, tree, write } from './testing.ts'
 
 suiteNeeding(['local'], 'what a session keeps', () => {
@@ -38,9 +37,8 @@ suiteNeeding(['local'], 'what a session keeps', () => {
     expect(kept?.parent).toBe(base?.id)
     expect(pruneRows()).toMatchObject([{ status: 'pruned', notes: '3 points: a, b, c', decidedBy: 'you' }])
     expect(session.verifyLedger().whole).toBe(true)
-    await eventually('it is counted against the point it hangs below now', () => {
-      return session.timeline().points.find(({ label }) => label === 'd')?.files?.added === 2
-    })
+    const added = () => session.timeline().points.find(({ label }) => label === 'd')?.files?.added
+    await expect.poll(added, { message: 'it is counted against the point it hangs below now', timeout: 10_000 }).toBe(2)
     await rollback(session, 'd')
     expect(await tree(session)).toContain('./note: d')
     await session.undo()
@@ -83,7 +81,7 @@ suiteNeeding(['local'], 'what a session keeps', () => {
       await session.onToolCall({ messages: null, tool: 'write' })
       await write(session, 'note', String(at))
     }
-    await eventually('the older ones are gone', () => labels().length === 4)
+    await expect.poll(() => labels().length, { message: 'the older ones are gone', timeout: 10_000 }).toBe(4)
     expect(labels()).toEqual(['base', 'named', 'auto_0004_write', 'auto_0005_write'])
     expect(pruneRows().every(({ decidedBy }) => decidedBy === 'rule')).toBe(true)
     expect((await session.onToolCall({ messages: null, tool: 'write' })).checkpoint).toBe('auto_0006_write')
@@ -104,7 +102,7 @@ suiteNeeding(['local'], 'what a session keeps', () => {
       tool: null,
       asTool: false,
     })
-    await eventually('it holds', async () => (await tree(session)).includes('held'))
+    await expect.poll(() => tree(session), { message: 'it holds', timeout: 10_000 }).toContain('held')
     expect(await session.prune({ points: ['a', 'b'], keep: null })).toMatchObject({ freed: 0, waits: true })
     expect(labels()).toEqual(['base', 'c'])
     await opened.close()
