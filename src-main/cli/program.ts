@@ -64,7 +64,7 @@ export async function run(argv: string[]): Promise<void> {
 
 function createProgram(onCli: (cli: Cli) => void): Command {
   const program = new Command('rewind')
-    .description('A sandbox for AI agents in which everything can be undone: files, conversation, processes.')
+    .description('A sandbox for AI agents in which everything can be undone, files and conversation together.')
     .version(version)
     .exitOverride()
     .configureOutput({ writeErr: () => {} })
