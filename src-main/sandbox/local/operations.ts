@@ -1,10 +1,7 @@
 /**
  * Checkpoint and rollback: what is frozen, what is put under the mounts in its place, and that a crash in between
  * leaves all of it or nothing.
- *
- * The order is always: write the new state beside the old one (a full disk is noticed here), swap, look whether the
- * kernel mounted what was asked for, let the new state count. What stands does not count before that last step: a
- * control shell or host that dies on the way is followed by one that puts the old view back.
+ * How layers are put under the mounts is standing.ts's.
  */
 import { existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,23 +14,19 @@ import {
   RewindError,
   RollbackFailedError,
 } from '../../contract/index.ts'
-import { crashPoint } from '../../store/index.ts'
-import { call, ShellDied } from '../channel/index.ts'
-import type { CheckpointOutcome, FilesState, PruneOutcome, RollbackOutcome } from '../sandbox.ts'
+import { ShellDied } from '../channel/index.ts'
+import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox.ts'
 import type { Commands } from './commands.ts'
-import type { Folding } from './folding.ts'
 import type { Freezer } from './freezer.ts'
 import type { Freezing } from './freezing.ts'
 import { type Layers, type Overlay, quickBytes } from './layers.ts'
-import { asDiskFull, failure, type Namespace } from './namespace.ts'
-import { overlayWords, standsAt } from './overlay.ts'
-import { ROOT } from './root-plan.ts'
+import { asDiskFull, type Namespace } from './namespace.ts'
+import { OVERLAYS, type Overlays, type Standing } from './standing.ts'
 import {
   type OperationResult,
   type OverlayState,
   type SandboxState,
   type StateFile,
-  type StoredSpec,
   withOperation,
   withoutFolded,
 } from './state.ts'
@@ -44,28 +37,17 @@ const BUSY_AFTER_KILL_MS = 5_000
 /** Freed when the disk is full, for what has to be written to go back. */
 const BALLAST_BYTES = 256 << 10
 
-const NOTHING = '-'
-const OVERLAYS = ['workspace', 'machine'] as const
-
-/** The shell's exit codes, see control.sh. */
-const BUSY = 75
-const BACK = 74
-const REPLACED = 70
-
 export interface OperationsOptions {
   folder: string
-  stored: StoredSpec
+  standing: Standing
   namespace: Namespace
   layers: Layers
   stateFile: StateFile
   commands: Commands
   freezer: Freezer
   freezing: Freezing
-  folding: Folding
   /** Host folder of the lowest workspace layer. */
   base: string
-  /** True where the workspace is mounted within one of the machine layer's places. */
-  nested: boolean
   /** Opens a control shell in place of one that died, and puts the view back that the state has. */
   reopen: () => Promise<void>
 }
@@ -76,16 +58,15 @@ interface Stopping {
   readonly stopped: ProcessInfo[]
 }
 
-/** The overlays that get other layers, with the new ones. */
-type Overlays = Partial<Record<Overlay, OverlayState>>
-
 export class Operations {
   readonly #options: OperationsOptions
-  state: SandboxState
 
-  constructor(options: OperationsOptions, state: SandboxState) {
+  constructor(options: OperationsOptions) {
     this.#options = options
-    this.state = state
+  }
+
+  get #state(): SandboxState {
+    return this.#options.standing.state
   }
 
   /** Runs alone: the caller holds the gate. */
@@ -96,7 +77,7 @@ export class Operations {
   }
 
   async rollback(operation: string, target: FilesState): Promise<RollbackOutcome> {
-    const to = withoutFolded(target, this.state.folded)
+    const to = withoutFolded(target, this.#state.folded)
     this.#checkTarget(to)
     const stopping: Stopping = { begun: false, stopped: [] }
     const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopping))
@@ -115,50 +96,6 @@ export class Operations {
     return result.outcome
   }
 
-  /** As the interface has it; runs alone. */
-  async prune(kept: readonly FilesState[]): Promise<PruneOutcome> {
-    const { folding, commands, reopen } = this.#options
-    const plans = folding.plan(kept, this.state)
-    await folding.remove(plans)
-    const wanting = OVERLAYS.filter((overlay) => plans[overlay].folds.length > 0)
-    // Points under live processes stand on layers that are not mounted yet.
-    const isMounted = (overlay: Overlay): boolean =>
-      !this.state.ended && plans[overlay].folds.some(({ newer }) => this.state[overlay].lowers.includes(newer))
-    const fold = async (overlays: readonly Overlay[]): Promise<void> => {
-      const folded = await folding.fold(plans, overlays)
-      this.#commit(folding.without(folded, kept, this.state))
-      crashPoint('prune:committed')
-      await folding.sweep(folded)
-    }
-    await fold(wanting.filter((overlay) => !isMounted(overlay)))
-    const mounted = wanting.filter(isMounted)
-    if (mounted.length === 0) return { folded: this.state.folded, waits: false }
-    if (commands.agentProcesses().length > 0 || !(await this.#down(mounted))) {
-      return { folded: this.state.folded, waits: true }
-    }
-    crashPoint('prune:unmounted')
-    try {
-      await fold(mounted)
-    } finally {
-      // What the state says by now, whatever became of the fold.
-      await reopen()
-    }
-    return { folded: this.state.folded, waits: false }
-  }
-
-  /** Takes overlays away for a moment. @returns false where something holds them; they stand then */
-  async #down(overlays: readonly Overlay[]): Promise<boolean> {
-    const { namespace, nested, reopen } = this.#options
-    const lines = [this.#guard()]
-    if (nested || overlays.includes('workspace')) lines.push('workspace_down')
-    if (overlays.includes('machine')) lines.push('machine_down')
-    const answer = await namespace.shell.run(lines.join(' && '))
-    if (answer.code === 0) return true
-    if (answer.code === REPLACED) throw failure(answer, 'Freeing layers')
-    await reopen()
-    return false
-  }
-
   /** Makes ready off the path of any operation. Where it fails, the operation that needs it says why. */
   prepare(): void {
     try {
@@ -174,7 +111,7 @@ export class Operations {
   /** Answers again what was done, and does once more what a dying control shell left undone. */
   async #withShell(operation: string, act: () => Promise<OperationResult>): Promise<OperationResult> {
     for (let attempt = 0; ; attempt++) {
-      const known = this.state.operations.find(({ id }) => id === operation)
+      const known = this.#state.operations.find(({ id }) => id === operation)
       if (known) return known
       try {
         return await act()
@@ -190,11 +127,11 @@ export class Operations {
   async #checkpoint(operation: string): Promise<OperationResult> {
     const { layers, commands, freezer, base } = this.#options
     const dirty: Overlay[] = []
-    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.state[overlay], base)) dirty.push(overlay)
+    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.#state[overlay], base)) dirty.push(overlay)
     if (dirty.length === 0) return this.#record({}, operation, 0)
     if (commands.agentProcesses().length === 0) {
       const frozen = await this.#freeze('checkpoint', dirty, (to) =>
-        this.#swap('checkpoint', to, this.#result(operation, to, this.#weigh(to)), BUSY_LIMIT_MS),
+        this.#options.standing.swap('checkpoint', to, this.#result(operation, to, this.#weigh(to)), BUSY_LIMIT_MS),
       )
       if (frozen) return this.#last()
     }
@@ -208,16 +145,16 @@ export class Operations {
    */
   async #freeze(name: string, dirty: readonly Overlay[], use: (to: Overlays) => Promise<boolean>): Promise<boolean> {
     const { freezing, layers } = this.#options
-    const before = this.state
+    const before = this.#state
     const written: [Overlay, number][] = []
     let done = false
     try {
       const to: Overlays = {}
       for (const overlay of dirty) {
         const now = before[overlay]
-        const number = await freezing.settled(overlay, now, this.#guard(), name)
+        const number = await freezing.settled(overlay, now, this.#options.standing.guard(), name)
         if (number !== now.upper) written.push([overlay, number])
-        to[overlay] = this.#fresh(overlay, [number, ...now.head])
+        to[overlay] = this.#options.standing.fresh(overlay, [number, ...now.head])
       }
       done = await use(to)
       return done
@@ -238,7 +175,7 @@ export class Operations {
       if (dirty.includes('machine')) to.machine = await this.#write('machine')
       if (dirty.includes('workspace')) {
         const frozen = await this.#freeze('checkpoint', ['workspace'], (swapped) =>
-          this.#swap('checkpoint', swapped, this.#result(operation, { ...to, ...swapped }, null), 0),
+          this.#options.standing.swap('checkpoint', swapped, this.#result(operation, { ...to, ...swapped }, null), 0),
         )
         if (frozen) return this.#last()
         to.workspace = await this.#write('workspace')
@@ -253,10 +190,14 @@ export class Operations {
 
   /** What the overlay's live layer holds that its head does not, as a layer; the mount stays as it is. */
   async #write(overlay: Overlay): Promise<OverlayState> {
-    const now = this.state[overlay]
+    const now = this.#state[overlay]
     // Frozen: whatever is changed later is not older than this.
     const copiedAt = await this.#tick()
-    return { ...now, head: await this.#options.freezing.written(overlay, now, this.#guard()), copiedAt }
+    return {
+      ...now,
+      head: await this.#options.freezing.written(overlay, now, this.#options.standing.guard()),
+      copiedAt,
+    }
   }
 
   async #rollback(operation: string, to: FilesState, stopping: Stopping): Promise<OperationResult> {
@@ -267,7 +208,7 @@ export class Operations {
     stopping.begun = true
     await commands.killAll()
     const dirty: Overlay[] = []
-    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.state[overlay], base)) dirty.push(overlay)
+    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.#state[overlay], base)) dirty.push(overlay)
     await this.#freeze('rollback', dirty, (left) => this.#goBack(operation, to, left, stopped))
     return this.#last()
   }
@@ -276,11 +217,11 @@ export class Operations {
   async #goBack(operation: string, to: FilesState, left: Overlays, stopped: ProcessInfo[]): Promise<boolean> {
     const { layers, commands } = this.#options
     const target: Overlays = {}
-    const before = this.state
+    const before = this.#state
     for (const overlay of OVERLAYS) {
       const now = before[overlay]
       const stays = !left[overlay] && now.copiedAt === null && same(now.lowers, to[overlay])
-      if (!stays) target[overlay] = this.#fresh(overlay, to[overlay])
+      if (!stays) target[overlay] = this.#options.standing.fresh(overlay, to[overlay])
     }
     const outcome: RollbackOutcome = {
       left: {
@@ -291,8 +232,8 @@ export class Operations {
       stopped,
     }
     const result: OperationResult = { id: operation, kind: 'rollback', outcome }
-    const next = withOperation({ ...this.state, ...target }, result)
-    if (!(await this.#swap('rollback', target, next, BUSY_AFTER_KILL_MS))) {
+    const next = withOperation({ ...this.#state, ...target }, result)
+    if (!(await this.#options.standing.swap('rollback', target, next, BUSY_AFTER_KILL_MS))) {
       throw new RollbackFailedError('Something still holds the sandbox’s files, so its layers cannot be changed.', {
         nextStep: 'Try again; if it happens again, destroy the sandbox.',
       })
@@ -311,11 +252,11 @@ export class Operations {
   /** Everything that a full disk could refuse, while nothing has been ended yet. */
   #makeRoom(operation: string, stopped: ProcessInfo[]): void {
     const { layers, stateFile } = this.#options
-    const { workspace, machine } = this.state
+    const { workspace, machine } = this.#state
     const left = { state: { workspace: workspace.head, machine: machine.head }, changed: false, bytes: null }
     try {
       for (const overlay of OVERLAYS) layers.spare(overlay)
-      stateFile.prepare(withOperation(this.state, { id: operation, kind: 'rollback', outcome: { left, stopped } }))
+      stateFile.prepare(withOperation(this.#state, { id: operation, kind: 'rollback', outcome: { left, stopped } }))
     } catch (error) {
       throw asDiskFull(error, 'Preparing to go back')
     }
@@ -333,100 +274,14 @@ export class Operations {
     return sum
   }
 
-  /** A stack with a fresh layer above it, dressed as its top is. */
-  #fresh(overlay: Overlay, lowers: readonly number[]): OverlayState {
-    const { layers, base } = this.#options
-    const top = lowers[0] ?? 0
-    try {
-      const { upper } = layers.spare(overlay)
-      const like = overlay === 'workspace' && top === 0 ? base : layers.path(overlay, top)
-      layers.dress(layers.path(overlay, upper), like)
-      return { upper, lowers: [...lowers], head: [...lowers], copiedAt: null }
-    } catch (error) {
-      throw asDiskFull(error, 'Preparing a layer')
-    }
-  }
-
-  /**
-   * Puts other layers under the mounts, and lets `next` count.
-   * @returns false where something holds them for longer than that; nothing changed then
-   */
-  async #swap(name: string, to: Overlays, next: SandboxState, limitMs: number): Promise<boolean> {
-    const { namespace, layers, stateFile, stored, nested } = this.#options
-    if (Object.keys(to).length === 0) {
-      this.#commit(next)
-      return true
-    }
-    const words = (overlay: Overlay, which: 'old' | 'new'): string => {
-      const now = this.state[overlay]
-      const wanted = to[overlay]
-      // Within a place of the machine layer the workspace has to be unmounted with it.
-      const follows = overlay === 'workspace' && nested && to.machine !== undefined
-      if (wanted === undefined && !follows) return NOTHING
-      const work = which === 'new' && wanted !== undefined ? wanted.upper : layers.undo(overlay)
-      const { upper, lowers } = which === 'new' ? (wanted ?? now) : now
-      return overlayWords({ upper, work, lowers }, stored.mode)
-    }
-    const script = (): string => {
-      try {
-        stateFile.prepare({ ...next, next: layers.next + 4 })
-        const args = [
-          words('workspace', 'old'),
-          words('workspace', 'new'),
-          words('machine', 'old'),
-          words('machine', 'new'),
-        ]
-        return `${this.#guard()} && ${call('swap', name, ...args)}`
-      } catch (error) {
-        throw asDiskFull(error, 'Writing the state of the sandbox')
-      }
-    }
-    const used = (): void => {
-      for (const overlay of OVERLAYS) if (to[overlay]) layers.used(overlay)
-      layers.settled()
-    }
-    for (const end = Date.now() + limitMs; ; await sleep(5)) {
-      const answer = await namespace.shell.run(script()).catch((error: unknown) => {
-        // Whatever it came to, these folders may have been mounted.
-        used()
-        throw error
-      })
-      if (answer.code === BUSY) {
-        if (Date.now() < end) continue
-        layers.settled()
-        return false
-      }
-      used()
-      if (answer.code !== 0) {
-        if (answer.code !== BACK) await this.#options.reopen()
-        throw failure(answer, 'Changing the layers of the sandbox')
-      }
-      if (!this.#stands(next)) {
-        await this.#options.reopen()
-        throw failure(
-          { code: 0, output: 'the kernel mounted something else than it was asked to' },
-          'Changing the layers',
-        )
-      }
-      this.#commitPrepared({ ...next, next: layers.next + 4 })
-      return true
-    }
-  }
-
-  #stands(state: SandboxState): boolean {
-    const { namespace, stored } = this.#options
-    const mounts = namespace.mounts()
-    return standsAt(mounts, ROOT + stored.facts.workspace, state.workspace) && standsAt(mounts, '/run/v', state.machine)
-  }
-
   /** Nothing has to be mounted: the state alone changes. */
   #record(to: Overlays, operation: string, bytes: number | null): OperationResult {
-    this.#commit(this.#result(operation, to, bytes))
+    this.#options.standing.commit(this.#result(operation, to, bytes))
     return this.#last()
   }
 
   #result(operation: string, to: Overlays, bytes: number | null): SandboxState {
-    const state = { ...this.state, ...to }
+    const state = { ...this.#state, ...to }
     const outcome: CheckpointOutcome = {
       state: { workspace: state.workspace.head, machine: state.machine.head },
       changed: Object.keys(to).length > 0,
@@ -435,34 +290,14 @@ export class Operations {
     return withOperation(state, { id: operation, kind: 'checkpoint', outcome })
   }
 
-  #commit(state: SandboxState): void {
-    const { stateFile, layers } = this.#options
-    const next = { ...state, next: layers.next }
-    try {
-      stateFile.prepare(next)
-    } catch (error) {
-      throw asDiskFull(error, 'Writing the state of the sandbox')
-    }
-    this.#commitPrepared(next)
-  }
-
-  #commitPrepared(state: SandboxState): void {
-    this.#options.stateFile.commit()
-    this.state = state
-  }
-
   #last(): OperationResult {
-    const last = this.state.operations.at(-1)
+    const last = this.#state.operations.at(-1)
     if (last === undefined) throw new Error('no operation was recorded')
     return last
   }
 
   get #ballast(): string {
     return join(this.#options.folder, 'ballast')
-  }
-
-  #guard(): string {
-    return call('guard', String(this.state.generation))
   }
 
   /** A time of the layers' file system that nothing earlier bears: its clock ticks every few milliseconds only. */

@@ -21,6 +21,7 @@ import { ControlGroups } from './cgroup.ts'
 import { Commands } from './commands.ts'
 import { Files } from './files.ts'
 import { Folding } from './folding.ts'
+import { Freeing } from './freeing.ts'
 import { Freezer } from './freezer.ts'
 import { Freezing } from './freezing.ts'
 import { Gate } from './gate.ts'
@@ -30,6 +31,7 @@ import { Operations } from './operations.ts'
 import { isAlive } from './processes.ts'
 import { endHolder, groupName, removeFolder } from './remove.ts'
 import { placePath } from './root-plan.ts'
+import { Standing } from './standing.ts'
 import { bootId, type SandboxState, StateFile, type StoredSpec, withoutFolded } from './state.ts'
 import { repairView } from './view.ts'
 
@@ -49,7 +51,9 @@ export class LocalSandbox implements Sandbox {
   readonly #groups: ControlGroups | null
   readonly #layers: Layers
   readonly #commands: Commands
+  readonly #standing: Standing
   readonly #operations: Operations
+  readonly #freeing: Freeing
   readonly #freezer: Freezer
   readonly #files: Files
   readonly #reader: LayerReader
@@ -84,36 +88,50 @@ export class LocalSandbox implements Sandbox {
     })
     this.#freezer = new Freezer(this.#groups, () => this.#commands.processes())
     this.#reader = createLayerReader({ opaqueXattr: user ? 'user.overlay.opaque' : 'trusted.overlay.opaque' })
-    this.#operations = new Operations(
+    const reopen = () => this.#reopen()
+    this.#standing = new Standing(
       {
-        folder,
         stored,
         namespace: this.#namespace,
         layers: this.#layers,
         stateFile: this.#stateFile,
-        commands: this.#commands,
-        freezer: this.#freezer,
-        freezing: new Freezing({
-          folder,
-          stored,
-          namespace: this.#namespace,
-          layers: this.#layers,
-          reader: this.#reader,
-          base: this.#basePath,
-        }),
-        folding: new Folding({
-          stored,
-          layers: this.#layers,
-          reader: this.#reader,
-          base: this.#basePath,
-          forget: (path) => this.#frozenBytes.delete(path),
-        }),
         base: this.#basePath,
         nested: placePath(plan, stored.facts.workspace) !== null,
-        reopen: () => this.#reopen(),
+        reopen,
       },
       state,
     )
+    this.#operations = new Operations({
+      folder,
+      standing: this.#standing,
+      namespace: this.#namespace,
+      layers: this.#layers,
+      stateFile: this.#stateFile,
+      commands: this.#commands,
+      freezer: this.#freezer,
+      freezing: new Freezing({
+        folder,
+        stored,
+        namespace: this.#namespace,
+        layers: this.#layers,
+        reader: this.#reader,
+        base: this.#basePath,
+      }),
+      base: this.#basePath,
+      reopen,
+    })
+    this.#freeing = new Freeing({
+      standing: this.#standing,
+      folding: new Folding({
+        stored,
+        layers: this.#layers,
+        reader: this.#reader,
+        base: this.#basePath,
+        forget: (path) => this.#frozenBytes.delete(path),
+      }),
+      commands: this.#commands,
+      reopen,
+    })
     this.#files = new Files({
       root: () => this.#namespace.path(stored.facts.workspace),
       workspace: stored.facts.workspace,
@@ -128,7 +146,7 @@ export class LocalSandbox implements Sandbox {
       await this.#namespace.build()
       await this.#repair()
       const holder = await this.#namespace.hold()
-      this.#write({ ...this.#operations.state, holder, bootId: bootId() })
+      this.#write({ ...this.#standing.state, holder, bootId: bootId() })
       await this.#commands.openLauncher()
     } catch (error) {
       await this.#namespace.close()
@@ -140,14 +158,14 @@ export class LocalSandbox implements Sandbox {
 
   /** Takes hold of it after another host: with its processes where its holder lives, else anew. */
   async take(): Promise<void> {
-    const { state } = this.#operations
+    const { state } = this.#standing
     if (state.ended) return
     this.#write({ ...state, generation: state.generation + 1 })
     const { holder } = state
     if (holder === null || state.bootId !== bootId() || !isAlive(holder)) {
       // What an earlier host left half way, and what was killed with its holder.
       this.#losses.push(...lossesOf(state))
-      this.#write(this.#afterLoss(this.#operations.state))
+      this.#write(this.#afterLoss(this.#standing.state))
       await this.start()
       await this.#commands.adopt()
       return
@@ -162,7 +180,7 @@ export class LocalSandbox implements Sandbox {
   }
 
   get ended(): boolean {
-    return this.#operations.state.ended
+    return this.#standing.state.ended
   }
 
   get losses(): readonly string[] {
@@ -170,7 +188,7 @@ export class LocalSandbox implements Sandbox {
   }
 
   async status(): Promise<SandboxStatus> {
-    const { workspace, machine, operations } = this.#operations.state
+    const { workspace, machine, operations } = this.#standing.state
     return {
       head: { workspace: workspace.head, machine: machine.head },
       operations: new Map(operations.map(({ id, ...result }) => [id, result])),
@@ -216,15 +234,15 @@ export class LocalSandbox implements Sandbox {
   }
 
   prune(kept: readonly FilesState[]): Promise<PruneOutcome> {
-    const free = () => this.#layersGate.exclusive(() => this.#operations.prune(kept))
+    const free = () => this.#layersGate.exclusive(() => this.#freeing.prune(kept))
     // Of one that has ended nothing is mounted.
-    return this.#operations.state.ended ? this.#gate.exclusive(free) : this.#alone(free)
+    return this.#standing.state.ended ? this.#gate.exclusive(free) : this.#alone(free)
   }
 
   usage(): Promise<number> {
     // While layers are folded their sizes are neither the old nor the new ones.
     return this.#layersGate.shared(async () => {
-      const { state } = this.#operations
+      const { state } = this.#standing
       const changing = new Set([join(this.#folder, 'kept')])
       for (const overlay of ['workspace', 'machine'] as const) {
         // The one that comes next is empty only until then.
@@ -275,17 +293,17 @@ export class LocalSandbox implements Sandbox {
   }
 
   async end(): Promise<void> {
-    if (this.#operations.state.ended) return
+    if (this.#standing.state.ended) return
     await this.#gate.exclusive(async () => {
       clearTimeout(this.#syncTimer)
       this.#open = false
-      const { holder } = this.#operations.state
+      const { holder } = this.#standing.state
       if (holder !== null && isAlive(holder)) await endHolder(holder)
       await this.#namespace.close()
-      this.#commands.moveOutputs(this.#layers.paths('machine', this.#operations.state.machine))
+      this.#commands.moveOutputs(this.#layers.paths('machine', this.#standing.state.machine))
       this.#commands.close('cancelled')
       await ControlGroups.remove(groupName(this.#folder))
-      this.#write({ ...this.#operations.state, holder: null, ended: true })
+      this.#write({ ...this.#standing.state, holder: null, ended: true })
     })
   }
 
@@ -301,8 +319,8 @@ export class LocalSandbox implements Sandbox {
 
   /** The layers of a state as folders of the host, top first. */
   #stack(state: ReadState): LayerFolder[] {
-    const { upper, lowers } = this.#operations.state.workspace
-    const frozen = state === 'now' ? lowers : withoutFolded(state, this.#operations.state.folded).workspace
+    const { upper, lowers } = this.#standing.state.workspace
+    const frozen = state === 'now' ? lowers : withoutFolded(state, this.#standing.state.folded).workspace
     const folders = frozen.map((number) =>
       number === 0
         ? { path: this.#basePath, frozen: this.facts.base === 'copy' }
@@ -361,7 +379,7 @@ export class LocalSandbox implements Sandbox {
 
   /** Another control shell in the same namespaces; new ones where the holder is gone too. */
   async #reopen(): Promise<void> {
-    const { holder } = this.#operations.state
+    const { holder } = this.#standing.state
     if (holder !== null && isAlive(holder)) {
       if (!this.#namespace.shellLives) {
         await this.#namespace.enter(holder)
@@ -377,12 +395,12 @@ export class LocalSandbox implements Sandbox {
     await this.#namespace.build()
     await this.#repair()
     const fresh = await this.#namespace.hold()
-    this.#write({ ...this.#operations.state, holder: fresh, bootId: bootId() })
+    this.#write({ ...this.#standing.state, holder: fresh, bootId: bootId() })
     await this.#commands.openLauncher()
   }
 
   #repair(): Promise<void> {
-    return repairView(this.#operations.state, {
+    return repairView(this.#standing.state, {
       namespace: this.#namespace,
       layers: this.#layers,
       plan: this.#options.plan,
@@ -424,22 +442,22 @@ export class LocalSandbox implements Sandbox {
       rmSync(join(this.#folder, 'ballast'), { force: true })
       this.#stateFile.write(state)
     }
-    this.#operations.state = state
+    this.#standing.state = state
   }
 
   /** `volatile` layers reach the disk by this alone; it is nobody's to wait for. */
   #syncSoon(): void {
     clearTimeout(this.#syncTimer)
-    const { head } = this.#operations.state.workspace
-    const through = Math.max(...head, ...this.#operations.state.machine.head)
-    if (this.#operations.state.syncedThrough >= through) return
+    const { head } = this.#standing.state.workspace
+    const through = Math.max(...head, ...this.#standing.state.machine.head)
+    if (this.#standing.state.syncedThrough >= through) return
     this.#syncTimer = setTimeout(() => {
       void this.#namespace.shell
         .run('sync -f /run/s/w')
         .then(({ code }) => {
           // Between operations: one of them may have its own next state written beside the old one.
           return this.#gate.exclusive(async () => {
-            if (code === 0 && this.#open) this.#write({ ...this.#operations.state, syncedThrough: through })
+            if (code === 0 && this.#open) this.#write({ ...this.#standing.state, syncedThrough: through })
           })
         })
         // The next checkpoint tries again; until then an attach after a reboot says that it may not be whole.
