@@ -140,5 +140,5 @@ launch() {
   esac
   "$NSENTER" "$@" --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$SETSID" "$ENV" -i \
     "PATH=$PATH" "$SH" $SH_WORD -c '"$@" <&3 >&3 2>/dev/null 3>&- & echo $!' sh \
-    "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher "$ENV" "$SETSID" 9>&-
+    "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher 9>&-
 }

@@ -1,33 +1,33 @@
 # The launcher: a shell started ahead inside the sandbox, as the agent, that starts commands by the name of their run
-# folder, read from standard input. $1 and $2 are the paths of env and setsid.
+# folder, read from standard input.
 # Each command gets a supervisor, which is an orphan of the holder and outlives the launcher and the host. It leaves in
 # the run folder what a later host must know (pid, exit) and tells this host at once on standard output.
-run=/run/rewind
 
+# What the run folder's `launch` exports of the command's environment may not change what is done here.
 supervise() {
   read -r pid _ </proc/self/stat
-  echo "$pid" >"$run/$3/pid"
+  echo "$pid" >"/run/rewind/$1/pid"
   # The shell says here when the command died of a signal: its exit code alone (128 + n) would not tell.
   # An agent may have made off with the folder: `command` keeps the shell, which has to tell that it ended.
-  command exec 2>"$run/$3/signal" || :
+  command exec 2>"/run/rewind/$1/signal" || :
   (
-    tools_env=$1 tools_setsid=$2 id=$3
-    . "$run/$id/launch"
-    if ! cd -- "$dir" 2>/dev/null; then
-      echo "no-folder $id"
+    . "/run/rewind/$1/launch"
+    if ! cd -- "$1" 2>/dev/null; then
+      echo "no-folder $2"
       exit 125
     fi
-    echo "started $id"
-    # As a background job it would start with SIGINT and SIGQUIT ignored.
-    exec "$tools_env" --default-signal=INT,QUIT "$tools_setsid" "$@" <"$stdin" >>"$run/$id/stdout" 2>>"$run/$id/stderr"
+    echo "started $2"
+    exec <"$3" >>"/run/rewind/$2/stdout" 2>>"/run/rewind/$2/stderr"
+    shift 3
+    exec "$@"
   )
-  set -- "$3" $?
+  set -- "$1" $?
   exec 2>/dev/null
-  [ -s "$run/$1/signal" ] && set -- "$1" "$2" signal
-  echo "$2 ${3-}" >"$run/$1/exit"
+  [ -s "/run/rewind/$1/signal" ] && set -- "$1" "$2" signal
+  echo "$2 ${3-}" >"/run/rewind/$1/exit"
   echo "ended $1 $2 ${3-}"
 }
 
 while IFS= read -r id; do
-  (supervise "$1" "$2" "$id" &)
+  (supervise "$id" &)
 done

@@ -35,6 +35,19 @@ export function commandBehaviours(source: ProviderSource): void {
     }
   })
 
+  test('exec:names-in-the-environment-mean-nothing-to-the-launcher', async () => {
+    const box = await (await World.make(source)).sandbox()
+    const env = { id: '5', run: '/nowhere', dir: '/nowhere', stdin: '/nowhere', pid: 'x', IFS: 'e', name: 'n', _: '1' }
+    const running = await box.sandbox.exec({ id: 'named', command: 'env; exit 3', env })
+    expect(await running.ended).toMatchObject({ status: 'exited', code: 3 })
+    const said = Buffer.from(await running.read('stdout', 0, 1 << 16))
+      .toString()
+      .split('\n')
+    // The shell that the command is sets the last two anew.
+    const { IFS: _, _: __, ...kept } = env
+    expect(said).toEqual(expect.arrayContaining(Object.entries(kept).map(([name, value]) => `${name}=${value}`)))
+  })
+
   test('exec:interrupts-are-not-ignored', async () => {
     const box = await (await World.make(source)).sandbox()
     expect((await box.run('kill -INT $$; echo still here')).stdout).toBe('')

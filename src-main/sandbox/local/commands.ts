@@ -54,6 +54,8 @@ export interface CommandsOptions {
   groups: ControlGroups | null
   stored: StoredSpec
   home: string
+  /** The words before each command. */
+  starter: readonly string[]
   /** Host folder for run folders that a rollback took out of the view. */
   kept: string
 }
@@ -76,8 +78,13 @@ export class Commands {
   constructor(options: CommandsOptions) {
     this.#options = options
     const { namespace, stored } = options
-    this.#folders = new RunFolders(() => namespace.path(RUN_FOLDER), stored.agent, stored.mode === 'user')
-    this.#kept = new RunFolders(() => options.kept, stored.agent, true)
+    this.#folders = new RunFolders(
+      () => namespace.path(RUN_FOLDER),
+      stored.agent,
+      options.starter,
+      stored.mode === 'user',
+    )
+    this.#kept = new RunFolders(() => options.kept, stored.agent, options.starter, true)
   }
 
   get launcherPid(): number | null {

@@ -11,15 +11,18 @@ export interface Mount {
   options: readonly string[]
 }
 
-/** Mounts in the order in which they were made: where several share a point, the last one shows. */
-export function readMounts(pid: number | 'self'): Mount[] {
-  return parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'))
+/**
+ * Mounts in the order in which they were made: where several share a point, the last one shows.
+ * @param only those of one file system, which spares taking all the others apart
+ */
+export function readMounts(pid: number | 'self', only?: string): Mount[] {
+  return parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'), only)
 }
 
-export function parseMounts(text: string): Mount[] {
+export function parseMounts(text: string, only?: string): Mount[] {
   return text
     .split('\n')
-    .filter(Boolean)
+    .filter((line) => line !== '' && (only === undefined || line.includes(` - ${only} `)))
     .map((line) => {
       const [own = '', shared = ''] = line.split(' - ')
       const fields = own.split(' ')

@@ -92,6 +92,10 @@ export class Namespace {
     return readMounts(this.shell.pid)
   }
 
+  overlays(): Mount[] {
+    return readMounts(this.shell.pid, 'overlay')
+  }
+
   /**
    * Calls one of the control shell's functions.
    * @throws DiskFullError, EngineUnavailableError with what the programs said; ShellDied

@@ -101,7 +101,7 @@ export class Operations {
     try {
       const { layers, namespace } = this.#options
       for (const overlay of OVERLAYS) layers.spare(overlay)
-      layers.sweepWork(namespace.mounts())
+      layers.sweepWork(namespace.overlays())
       if (!existsSync(this.#ballast)) writeFileSync(this.#ballast, Buffer.alloc(BALLAST_BYTES, 1))
     } catch (error) {
       if (asDiskFull(error, '') === error) throw error

@@ -27,6 +27,8 @@ export interface Programs {
   shell: readonly [string] | readonly [string, string]
   /** A static busybox, to be the holder; null where there is none. */
   busybox: string | null
+  /** The words before each command: in a session of its own, and with the signals that a background job ignores. */
+  starter: readonly string[]
   /** PATH of everything that the engine starts. */
   path: string
 }
@@ -49,10 +51,13 @@ export function findPrograms(shell = process.env.REWIND_CONTROL_SHELL): Programs
   if (missing.length > 0 || sh === null) return { missing }
   const busybox = find('busybox')
   const isStatic = busybox !== null && isStaticProgram(busybox)
+  const paths = Object.fromEntries(found) as Record<ProgramName, string>
   return {
-    paths: Object.fromEntries(found) as Record<ProgramName, string>,
-    shell: busybox !== null && isStatic && shell !== 'sh' ? [realpathSync(busybox), 'sh'] : [sh],
+    paths,
+    shell: isStatic && shell !== 'sh' ? [realpathSync(busybox), 'sh'] : [sh],
     busybox: isStatic ? realpathSync(busybox) : null,
+    // Not busybox' setsid, which would start its own applet in place of the program of that name.
+    starter: [paths.env, '--default-signal=INT,QUIT', paths.setsid],
     path: folders.join(delimiter),
   }
 }

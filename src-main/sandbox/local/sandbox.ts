@@ -84,6 +84,7 @@ export class LocalSandbox implements Sandbox {
       groups: this.#groups,
       stored,
       home: plan.home,
+      starter: options.programs.starter,
       kept: join(folder, 'kept'),
     })
     this.#freezer = new Freezer(this.#groups, () => this.#commands.processes())

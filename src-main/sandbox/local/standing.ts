@@ -129,7 +129,7 @@ export class Standing {
 
   #stands(state: SandboxState): boolean {
     const { namespace, stored } = this.#options
-    const mounts = namespace.mounts()
+    const mounts = namespace.overlays()
     return standsAt(mounts, ROOT + stored.facts.workspace, state.workspace) && standsAt(mounts, '/run/v', state.machine)
   }
 
