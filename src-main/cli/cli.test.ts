@@ -24,6 +24,8 @@ const session = (name: string, workspace: string, status: SessionSummary['status
   checkpoints: 0,
   head: 'base',
   epoch: 0,
+  begunBy: 'person',
+  shared: false,
   bytes: null,
   pendingEscalations: 0,
   notes: [],

@@ -32,6 +32,11 @@ export class Cli {
     return this.#client.rpc
   }
 
+  /** The session that was named on the command line or in the environment. */
+  get chosen(): string | undefined {
+    return this.#chosen
+  }
+
   /** The name that a new session is to have. */
   get newName(): string {
     return this.#chosen ?? DEFAULT_SESSION

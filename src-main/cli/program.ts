@@ -15,6 +15,7 @@ import { defineFiles } from './commands/files.ts'
 import { defineHost } from './commands/host.ts'
 import { defineInit } from './commands/init.ts'
 import { defineLedger } from './commands/ledger.ts'
+import { defineMcp } from './commands/mcp.ts'
 import { defineMessages } from './commands/messages.ts'
 import { defineRetention } from './commands/retention.ts'
 import { defineRewind } from './commands/rewind.ts'
@@ -37,6 +38,7 @@ const families: Define[] = [
   defineDestroy,
   defineDemo,
   defineHost,
+  defineMcp,
 ]
 
 /** Runs one command line; its outcome is the process's exit code. */

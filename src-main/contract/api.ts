@@ -16,6 +16,7 @@ import {
   FilePair,
   LedgerEntry,
   Message,
+  Missed,
   Point,
   ProcessInfo,
   PruneResult,
@@ -33,6 +34,11 @@ import { visibleName } from './text.ts'
 
 /** A session's id, or the name of a live one (of an ended one where none is live). */
 const SessionRef = z.object({ session: z.string().min(1) })
+/**
+ * For what changes a session: the epoch that the caller believes in. Where a rewind began a later one the call is
+ * refused with SessionRewoundError, nothing done; left out, it is carried out whatever happened since.
+ */
+const ActingOn = SessionRef.extend({ epoch: z.number().int().min(0).optional() })
 const Encoding = z.enum(['utf-8', 'base64'])
 /** A point by label (current line first) or id; `now` is what stands in the sandbox. */
 const Moment = z.string().min(1)
@@ -103,6 +109,16 @@ export const contract = {
     doctor: oc.output(z.array(Check)),
     /** A URL with a single-use code in its hash that opens the window in a browser; the code lives 60 s. */
     browserUrl: oc.output(z.object({ url: z.string() })),
+    /** Folders below which agents may begin sessions. */
+    allowed: oc.output(z.object({ folders: z.array(z.string()) })),
+    /** Opens a folder to agents, or closes it again. */
+    allow: oc
+      .input(z.object({ path: z.string().min(1), on: z.boolean().default(true) }))
+      .output(z.object({ folders: z.array(z.string()) })),
+    /** Where agents come in over HTTP, and the token that they show; `renew` makes a new one, the old is void at once. */
+    mcp: oc
+      .input(z.object({ renew: z.boolean().default(false) }))
+      .output(z.object({ url: z.string().nullable(), token: z.string() })),
     /** Ends the host so that the caller can take over. Refused while it is not idle, unless forced. */
     handOver: oc.input(z.object({ force: z.boolean().default(false) })).output(z.object({ ok: z.literal(true) })),
   },
@@ -115,14 +131,16 @@ export const contract = {
     /** Processes and mounts gone, layers kept. */
     end: oc.input(SessionRef).output(SessionSummary),
     /** Layers gone too; record, messages and ledger stay. */
-    destroy: oc.input(SessionRef).output(SessionSummary),
+    destroy: oc.input(ActingOn).output(SessionSummary),
+    /** Opens a session that a person began to agents, or closes it to them. */
+    share: oc.input(SessionRef.extend({ on: z.boolean().default(true) })).output(SessionSummary),
     demo: oc.output(SessionSummary),
   },
   timeline: {
     get: oc.input(SessionRef).output(Timeline),
     checkpoint: oc
       .input(
-        SessionRef.extend({
+        ActingOn.extend({
           label: z.string().nullable().default(null),
           why: z.string().nullable().default(null),
           messages: z.array(Message).nullable().default(null),
@@ -133,7 +151,7 @@ export const contract = {
     preview: oc.input(SessionRef.extend({ to: Moment })).output(RewindPreview),
     rollback: oc
       .input(
-        SessionRef.extend({
+        ActingOn.extend({
           to: Moment.default('latest'),
           only: z.enum(['files', 'messages']).nullable().default(null),
           patchNotes: z.string().nullable().default(null),
@@ -141,6 +159,8 @@ export const contract = {
       )
       .output(RollbackResult),
     undo: oc.input(SessionRef).output(RollbackResult),
+    /** What was rewound since an epoch. */
+    missed: oc.input(SessionRef.extend({ since: z.number().int().min(0) })).output(Missed),
     /** A pinned point is never pruned. */
     pin: oc.input(SessionRef.extend({ point: Moment, on: z.boolean().default(true) })).output(Point),
     /** Removes points by name, or all but the newest `keep`. Base, head, pinned points and targets of undo and rules stay. */
@@ -158,7 +178,7 @@ export const contract = {
   files: {
     write: oc
       .input(
-        SessionRef.extend({
+        ActingOn.extend({
           path: z.string(),
           content: z.string(),
           encoding: Encoding.default('utf-8'),
@@ -206,14 +226,14 @@ export const contract = {
   messages: {
     get: oc.input(SessionRef.extend({ at: Moment.default('now') })).output(Conversation),
     sync: oc
-      .input(SessionRef.extend({ messages: z.array(Message), revision: z.number().nullable().default(null) }))
+      .input(ActingOn.extend({ messages: z.array(Message), revision: z.number().nullable().default(null) }))
       .output(Conversation),
   },
   commands: {
     /** Starts a command and returns at once; the same id again joins the one that runs. */
     start: oc
       .input(
-        SessionRef.extend({
+        ActingOn.extend({
           id: RetryableId,
           command: CommandLine,
           cwd: z.string().nullable().default(null),
@@ -228,6 +248,7 @@ export const contract = {
       .output(CommandRecord),
     wait: oc.input(SessionRef.extend({ id: RetryableId })).output(CommandResult),
     stop: oc.input(SessionRef.extend({ id: RetryableId })).output(CommandRecord),
+    get: oc.input(SessionRef.extend({ id: RetryableId })).output(CommandRecord),
     list: oc.input(SessionRef).output(z.array(CommandRecord)),
     /** At most `limit` bytes from `offset`, base64. */
     output: oc
@@ -249,11 +270,11 @@ export const contract = {
   rules: {
     get: oc.input(SessionRef).output(Rules),
     autoCheckpoint: oc
-      .input(SessionRef.extend({ on: z.boolean(), keepLast: z.number().int().min(1).nullable().default(null) }))
+      .input(ActingOn.extend({ on: z.boolean(), keepLast: z.number().int().min(1).nullable().default(null) }))
       .output(Rules),
     autoRollback: oc
       .input(
-        SessionRef.extend({
+        ActingOn.extend({
           on: z.boolean(),
           events: z.array(RollbackEvent).default(['exception']),
           to: z.string().nullable().default(null),
@@ -265,7 +286,7 @@ export const contract = {
     /** An agent is about to call a tool: its history so far, and the automatic checkpoint where the rule is on. */
     onToolCall: oc
       .input(
-        SessionRef.extend({
+        ActingOn.extend({
           messages: z.array(Message).nullable().default(null),
           tool: z.string().nullable().default(null),
         }),
@@ -273,7 +294,7 @@ export const contract = {
       .output(z.object({ checkpoint: z.string().nullable() })),
     /** Runs the verifier (or judges `command`). Resolves with the formatted verdict on pass. */
     runTests: oc
-      .input(SessionRef.extend({ command: CommandLine.nullable().default(null) }))
+      .input(ActingOn.extend({ command: CommandLine.nullable().default(null) }))
       .output(z.object({ text: z.string() })),
   },
   ledger: {

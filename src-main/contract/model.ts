@@ -14,6 +14,10 @@ export type SessionMode = z.infer<typeof SessionMode>
 export const BaseChoice = z.enum(['auto', 'copy', 'live'])
 export type BaseChoice = z.infer<typeof BaseChoice>
 
+/** Who asks: a person (window, command line) may do everything, an agent what a person opened to it. */
+export const ScopeName = z.enum(['person', 'agent'])
+export type ScopeName = z.infer<typeof ScopeName>
+
 export const SessionSummary = z.object({
   /** Unique for ever; the name may be taken again by a later session. */
   id: z.string(),
@@ -37,6 +41,9 @@ export const SessionSummary = z.object({
   head: z.string(),
   /** Raised by every rollback. */
   epoch: z.number(),
+  begunBy: ScopeName,
+  /** Agents may use it although a person began it. */
+  shared: z.boolean(),
   /** Bytes on disk that the session's layers hold; null while not measured. */
   bytes: z.number().nullable(),
   pendingEscalations: z.number(),
@@ -323,6 +330,36 @@ export const RollbackResult = z.object({
   ms: z.number(),
 })
 export type RollbackResult = z.infer<typeof RollbackResult>
+
+/** A rewind that moved the session, as the session remembers it. */
+export const Rewind = z.object({
+  /** The epoch that it began. */
+  epoch: z.number(),
+  at: z.date(),
+  by: z.enum(['you', 'agent', 'rule']),
+  /** Id and name of the point gone back to. */
+  point: z.string(),
+  name: z.string(),
+  /** The half that moved; null where both did. */
+  only: z.enum(['files', 'messages']).nullable(),
+  /** The point that keeps what was left. */
+  leftAt: z.string(),
+})
+export type Rewind = z.infer<typeof Rewind>
+
+/** What somebody missed who last saw the session at an earlier epoch. */
+export const Missed = z.object({
+  /** Its id. */
+  session: z.string(),
+  epoch: z.number(),
+  /** Oldest first. */
+  rewinds: z.array(Rewind),
+  /** What differs between the files that were left at the first of them and now; null where that is no longer held. */
+  counts: FileCounts.nullable(),
+  /** Some of the paths that differ. */
+  paths: z.array(z.string()),
+})
+export type Missed = z.infer<typeof Missed>
 
 /** One line of `doctor`: a thing the product can use, whether it is here, and the remedy where not. */
 export const Check = z.object({

@@ -13,7 +13,9 @@ export interface HostFile {
   socket: string
   /** Where browsers find it; null until it listens. */
   url: string | null
+  /** Where agents come in over HTTP, and the token that they show. */
   mcp: string | null
+  token: string | null
   /** ISO 8601 */
   startedAt: string
 }

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { type Check, HostBusyError, type HostInfo } from '../contract/index.ts'
 import type { SessionManager } from '../session/index.ts'
 import { openStore, type Store } from '../store/index.ts'
+import { AllowedFolders } from './allowed-folders.ts'
 import { BrowserAuth } from './browser-auth.ts'
+import type { Grants } from './client/doors.ts'
 import { examine } from './doctor.ts'
 import { ensureHome } from './home.ts'
 import { readHostFile, removeHostFile, writeHostFile } from './host-file.ts'
@@ -15,8 +17,11 @@ import { createHttpServer } from './http.ts'
 import { watchIdle } from './idle.ts'
 import { closeServer, listenOnLoopback, listenOnSocket } from './listen.ts'
 import { acquireLock } from './lock.ts'
+import { McpDoor } from './mcp-door.ts'
+import { McpToken } from './mcp-token.ts'
 import { createRouter, type Router } from './router.ts'
 import { RpcSockets } from './rpc-socket.ts'
+import { agentScope, personScope, type Scope } from './scopes.ts'
 import { removeSocket, socketPath } from './socket-path.ts'
 
 export interface HostOptions {
@@ -40,6 +45,8 @@ export interface Host {
   readonly sessions: SessionManager
   /** For transports that the host does not open itself: the window's message port. */
   readonly router: Router
+  /** What a window of this process may do. */
+  readonly person: Scope
   /** Resolves when the lock is free again. */
   readonly closed: Promise<HostEnd>
   info(): HostInfo
@@ -63,18 +70,22 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
   building.defer(() => lock.release())
 
   const startedAt = new Date()
+  let url = ''
+  const mcpUrl = () => (url === '' ? null : `${url}/mcp`)
   const socket = socketPath(home)
-  const announce = (url: string | null) =>
+  let token: McpToken | null = null
+  const announce = () =>
     writeHostFile(home, {
       pid: process.pid,
       version: options.version,
       kind: options.kind,
       socket,
-      url,
-      mcp: null,
+      url: url || null,
+      mcp: mcpUrl(),
+      token: token?.value ?? null,
       startedAt: startedAt.toISOString(),
     })
-  announce(null)
+  announce()
   building.defer(() => removeHostFile(home))
 
   const store = openStore(join(home, 'store.db'))
@@ -86,7 +97,6 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     load: () => store.settings.get('browsers') ?? null,
     save: (value) => store.settings.set('browsers', value),
   })
-  let url = ''
   const browserUrl = () => `${url}/#code=${auth.newCode()}`
   const info = (): HostInfo => ({
     version: options.version,
@@ -96,7 +106,7 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     startedAt,
     idle: sessions.idle(),
     url,
-    mcp: null,
+    mcp: mcpUrl(),
   })
   const doctor = async (): Promise<Check[]> => [...(await examine(home)), ...(await sessions.checks())]
   const handOver = async (force: boolean) => {
@@ -109,37 +119,75 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     // The caller's answer goes out first.
     setTimeout(() => void end('handed-over'), 20)
   }
-  const router = createRouter(sessions, { info, doctor, browserUrl: () => ({ url: browserUrl() }), handOver })
+  token = new McpToken({
+    load: () => store.settings.get('mcpToken') ?? null,
+    save: (value) => store.settings.set('mcpToken', value),
+  })
+  const mcp = (renew: boolean) => {
+    if (renew) {
+      token.renew()
+      announce()
+    }
+    return { url: mcpUrl(), token: token.value }
+  }
+  const allowed = new AllowedFolders({
+    load: () => store.settings.get('allowed') ?? null,
+    save: (value) => store.settings.set('allowed', value),
+  })
+  const listed = () => ({ folders: [...allowed.folders] })
+  const allow = (path: string, on: boolean) => {
+    if (on) allowed.add(path)
+    else allowed.remove(path)
+    return listed()
+  }
+  const router = createRouter(sessions, {
+    info,
+    doctor,
+    browserUrl: () => ({ url: browserUrl() }),
+    handOver,
+    allowed: listed,
+    allow,
+    mcp,
+  })
+  const person = personScope({ sessions, allowed })
+  const scopeOf = (grants: Grants | null) => (grants ? agentScope({ sessions, allowed }, grants) : person)
   const sockets = new RpcSockets(router)
 
-  const local = await listenOnSocket(home, socket, sockets)
+  const local = await listenOnSocket(home, socket, sockets, scopeOf)
   building.defer(async () => {
     await closeServer(local)
     removeSocket(home, socket)
   })
+  const door = new McpDoor({
+    router,
+    token,
+    version: options.version,
+    scope: scopeOf({ allow: [], sessions: [] }),
+  })
   const kept = Number(store.settings.get('port')) || null
   const renderer = options.renderer ?? join(home, 'no-window')
   const http = await listenOnLoopback({ kept, wanted: options.port ?? null }, (port) =>
-    createHttpServer({ port, renderer, auth, sockets }),
+    createHttpServer({ port, renderer, auth, sockets, scope: person, mcp: door }),
   )
   building.defer(() => closeServer(http.server))
+  building.defer(() => door.close())
   // Before the servers: they wait for every connection that was upgraded.
   building.defer(() => sockets.close())
   // A port that somebody else sits on today is still this data folder's tomorrow: addresses of it were given away.
   // One that a person asked for was asked for once.
   if (kept === null && options.port === undefined) store.settings.set('port', String(http.port))
   url = `http://127.0.0.1:${http.port}`
-  announce(url)
+  announce()
 
   if (options.idleMs !== undefined) {
     const isQuiet = async () =>
       // Without its data folder nobody can find this host: it must not stay for ever.
       readHostFile(home)?.pid !== process.pid ||
-      (sockets.clients === 0 && sessions.idle() && (await sessions.liveProcesses()) === 0)
+      (sockets.clients === 0 && door.active === 0 && sessions.idle() && (await sessions.liveProcesses()) === 0)
     const watch = watchIdle({
       idleMs: options.idleMs,
       isQuiet,
-      lastClientAt: () => sockets.lastClientAt,
+      lastClientAt: () => Math.max(sockets.lastClientAt, door.lastRequestAt),
       onIdle: () => void end('idle'),
     })
     building.defer(() => watch.stop())
@@ -153,5 +201,5 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     ending ??= parts.disposeAsync().then(() => resolve(why), reject)
     return ending.then(() => closed).then(() => {})
   }
-  return { home, sessions, router, closed, info, browserUrl, close: () => end('closed') }
+  return { home, sessions, router, person, closed, info, browserUrl, close: () => end('closed') }
 }

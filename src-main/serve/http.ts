@@ -6,7 +6,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { BrowserAuth } from './browser-auth.ts'
+import type { McpDoor } from './mcp-door.ts'
 import type { RpcSockets } from './rpc-socket.ts'
+import type { Scope } from './scopes.ts'
 import { serveFolder } from './static-files.ts'
 
 const MAX_AUTH_BYTES = 4_096
@@ -16,6 +18,9 @@ export interface HttpParts {
   renderer: string
   auth: BrowserAuth
   sockets: RpcSockets
+  /** What whoever signed in by a browser may do. */
+  scope: Scope
+  mcp: McpDoor
 }
 
 /** Cookies know hosts but not ports: the name keeps two data folders' hosts apart. */
@@ -45,6 +50,15 @@ export function createHttpServer(parts: HttpParts): Server {
   const isOurOrigin = (request: IncomingMessage) =>
     request.headers.origin?.startsWith('http://') === true && hosts.has(request.headers.origin.slice('http://'.length))
 
+  const enterMcp = (request: IncomingMessage, response: ServerResponse) => {
+    // Agents' programs send no Origin; a page that does must be ours.
+    if (request.headers.origin !== undefined && !isOurOrigin(request))
+      return refuse(response, 403, 'Pages from elsewhere may not come in here.')
+    if (parts.mcp.admits(request)) return parts.mcp.handle(request, response)
+    response.setHeader('www-authenticate', 'Bearer')
+    return refuse(response, 401, 'The token is missing or wrong.', '`rewind token` shows it.')
+  }
+
   const server = createServer((request, response) => {
     void (async () => {
       const path = pathOf(request)
@@ -54,6 +68,7 @@ export function createHttpServer(parts: HttpParts): Server {
         if (!isOurOrigin(request)) return refuse(response, 403, 'Only the window itself may exchange a code.')
         return exchange(request, response, parts)
       }
+      if (path === '/mcp') return enterMcp(request, response)
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return refuse(response, 405, 'Only GET is answered here.')
       if (!files(path, request, response)) refuse(response, 404, missing(path))
@@ -67,7 +82,7 @@ export function createHttpServer(parts: HttpParts): Server {
     if (pathOf(request) !== '/rpc') return refuseUpgrade(socket, 404, 'Not Found')
     if (!isOurHost(request) || !isOurOrigin(request)) return refuseUpgrade(socket, 403, 'Forbidden')
     if (!parts.auth.admits(cookieOf(request, cookieName(parts.port)))) return refuseUpgrade(socket, 401, 'Unauthorized')
-    parts.sockets.accept(request, socket, head)
+    parts.sockets.accept(request, socket, head, parts.scope)
   })
   return server
 }

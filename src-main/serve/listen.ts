@@ -2,7 +2,9 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { InvalidOptionError } from '../contract/errors.ts'
+import { doorOf, type Grants } from './client/doors.ts'
 import type { RpcSockets } from './rpc-socket.ts'
+import type { Scope } from './scopes.ts'
 import { ensureSocketFolder } from './socket-path.ts'
 
 const FIRST_PORT = 7717
@@ -11,8 +13,14 @@ const PORTS_TRIED = 40
 /**
  * Listens on the local socket, for its owner alone. To be called by the holder of the lock: what lies at the path is
  * then a dead host's and is replaced.
+ * @param scopeOf what a connection may do: an agent's with its grants, a person's without
  */
-export async function listenOnSocket(home: string, path: string, sockets: RpcSockets): Promise<Server> {
+export async function listenOnSocket(
+  home: string,
+  path: string,
+  sockets: RpcSockets,
+  scopeOf: (grants: Grants | null) => Scope,
+): Promise<Server> {
   ensureSocketFolder(home, path)
   if (process.platform !== 'win32') rmSync(path, { force: true })
   const server = createServer((_request, response) => {
@@ -20,7 +28,8 @@ export async function listenOnSocket(home: string, path: string, sockets: RpcSoc
   })
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy())
-    if (request.url === '/rpc') sockets.accept(request, socket, head)
+    const door = doorOf(request.url ?? '')
+    if (door) sockets.accept(request, socket, head, scopeOf(door.grants))
     else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
   })
   await listening(server, { path })

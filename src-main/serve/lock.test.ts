@@ -52,7 +52,16 @@ describe('the lock of a data folder', () => {
     const { child, answer } = contender()
     await answer
     const pid = child.pid as number
-    writeHostFile(home, { pid, version: '9', kind: 'app', socket: '', url: null, mcp: null, startedAt: '' })
+    writeHostFile(home, {
+      pid,
+      version: '9',
+      kind: 'app',
+      socket: '',
+      url: null,
+      mcp: null,
+      token: null,
+      startedAt: '',
+    })
     const error = await acquireLock(home).catch((error: unknown) => error)
     expect(error).toBeInstanceOf(HostRunningError)
     expect(error).toMatchObject({ data: { pid }, message: expect.stringContaining(`process ${pid} (app, version 9)`) })
@@ -68,6 +77,7 @@ describe('the lock of a data folder', () => {
       socket: '',
       url: null,
       mcp: null,
+      token: null,
       startedAt: '',
     })
     await contender().answer

@@ -5,6 +5,7 @@
 import { implement, withEventMeta } from '@orpc/server'
 import { type Check, contract, type HostInfo, toRpcError } from '../contract/index.ts'
 import type { SessionManager } from '../session/index.ts'
+import type { Scope } from './scopes.ts'
 import { assertSendable } from './sendable.ts'
 
 /** What the host itself can be asked; the rest is the sessions' matter. */
@@ -14,19 +15,32 @@ export interface HostControls {
   browserUrl(): { url: string }
   /** Resolves when the host has begun to go. @throws HostBusyError */
   handOver(force: boolean): Promise<void>
+  /** Folders that are open to agents. */
+  allowed(): { folders: string[] }
+  allow(path: string, on: boolean): { folders: string[] }
+  mcp(renew: boolean): { url: string | null; token: string }
 }
 
 /** One connection, as the procedures see it. */
 export interface Connection {
+  /** What it may do, and on which sessions. */
+  readonly scope: Scope
   /** Resolves when the client has taken most of what it was sent; streams wait for it before each event. */
   drained(signal?: AbortSignal): Promise<void>
+}
+
+/** What a procedure about a session is given. */
+interface Call {
+  context: Connection
+  input: { session: string }
 }
 
 export function createRouter(sessions: SessionManager, host: HostControls) {
   const os = implement(contract)
     .$context<Connection>()
-    .use(async ({ next }) => {
+    .use(async ({ next, path, context }) => {
       try {
+        context.scope.admit(path.join('.'))
         const answer = await next()
         assertSendable(answer.output)
         return answer
@@ -34,64 +48,79 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
         throw toRpcError(error)
       }
     })
-  const of = (input: { session: string }) => sessions.find(input.session)
+  const of = ({ context, input }: Call) => context.scope.find(input.session)
 
   return os.router({
     host: {
       info: os.host.info.handler(() => host.info()),
       doctor: os.host.doctor.handler(() => host.doctor()),
       browserUrl: os.host.browserUrl.handler(() => host.browserUrl()),
+      allowed: os.host.allowed.handler(() => host.allowed()),
+      allow: os.host.allow.handler(({ input }) => host.allow(input.path, input.on)),
+      mcp: os.host.mcp.handler(({ input }) => host.mcp(input.renew)),
       handOver: os.host.handOver.handler(async ({ input }) => {
         await host.handOver(input.force)
         return { ok: true }
       }),
     },
     sessions: {
-      list: os.sessions.list.handler(() => sessions.list()),
-      get: os.sessions.get.handler(({ input }) => of(input).details()),
-      create: os.sessions.create.handler(({ input }) => sessions.create(input)),
-      end: os.sessions.end.handler(({ input }) => of(input).end()),
-      destroy: os.sessions.destroy.handler(({ input }) => of(input).destroy()),
+      list: os.sessions.list.handler(({ context }) => context.scope.list()),
+      get: os.sessions.get.handler((call) => of(call).details()),
+      create: os.sessions.create.handler(({ context, input }) => context.scope.create(input)),
+      end: os.sessions.end.handler((call) => of(call).end()),
+      destroy: os.sessions.destroy.handler(({ context, input }) =>
+        context.scope.findToEnd(input.session).destroy(input),
+      ),
+      share: os.sessions.share.handler((call) => of(call).share(call.input.on)),
       demo: os.sessions.demo.handler(() => sessions.demo()),
     },
     timeline: {
-      get: os.timeline.get.handler(({ input }) => of(input).timeline()),
-      checkpoint: os.timeline.checkpoint.handler(({ input }) => of(input).checkpoint(input)),
-      preview: os.timeline.preview.handler(({ input }) => of(input).preview(input)),
-      rollback: os.timeline.rollback.handler(({ input }) => of(input).rollback(input)),
-      undo: os.timeline.undo.handler(({ input }) => of(input).undo()),
-      pin: os.timeline.pin.handler(({ input }) => of(input).pin(input)),
-      prune: os.timeline.prune.handler(({ input }) => of(input).prune(input)),
-      gc: os.timeline.gc.handler(({ input }) => of(input).gc()),
+      get: os.timeline.get.handler((call) => of(call).timeline()),
+      checkpoint: os.timeline.checkpoint.handler((call) =>
+        of(call).checkpoint({
+          ...call.input,
+          takenBy: call.context.scope.name === 'agent' ? 'agent' : call.input.takenBy,
+        }),
+      ),
+      preview: os.timeline.preview.handler((call) => of(call).preview(call.input)),
+      rollback: os.timeline.rollback.handler(({ context, input }) =>
+        context.scope.findToDecide(input.session).rollback(input, context.scope.name === 'agent' ? 'agent' : 'you'),
+      ),
+      missed: os.timeline.missed.handler((call) => of(call).missed(call.input)),
+      undo: os.timeline.undo.handler((call) => of(call).undo()),
+      pin: os.timeline.pin.handler((call) => of(call).pin(call.input)),
+      prune: os.timeline.prune.handler((call) => of(call).prune(call.input)),
+      gc: os.timeline.gc.handler((call) => of(call).gc()),
     },
     files: {
-      write: os.files.write.handler(({ input }) => of(input).write(input)),
-      read: os.files.read.handler(({ input }) => of(input).read(input)),
-      changes: os.files.changes.handler(({ input }) => of(input).changes(input)),
-      pair: os.files.pair.handler(({ input }) => of(input).pair(input)),
+      write: os.files.write.handler((call) => of(call).write(call.input)),
+      read: os.files.read.handler((call) => of(call).read(call.input)),
+      changes: os.files.changes.handler((call) => of(call).changes(call.input)),
+      pair: os.files.pair.handler((call) => of(call).pair(call.input)),
     },
     messages: {
-      get: os.messages.get.handler(({ input }) => of(input).conversation(input)),
-      sync: os.messages.sync.handler(({ input }) => of(input).sync(input)),
+      get: os.messages.get.handler((call) => of(call).conversation(call.input)),
+      sync: os.messages.sync.handler((call) => of(call).sync(call.input)),
     },
     commands: {
-      start: os.commands.start.handler(({ input }) => of(input).startCommand(input)),
-      wait: os.commands.wait.handler(({ input }) => of(input).waitCommand(input)),
-      stop: os.commands.stop.handler(({ input }) => of(input).stopCommand(input)),
-      list: os.commands.list.handler(({ input }) => of(input).commands()),
-      output: os.commands.output.handler(({ input }) => of(input).output(input)),
+      start: os.commands.start.handler((call) => of(call).startCommand(call.input)),
+      wait: os.commands.wait.handler((call) => of(call).waitCommand(call.input)),
+      stop: os.commands.stop.handler((call) => of(call).stopCommand(call.input)),
+      get: os.commands.get.handler((call) => of(call).command(call.input)),
+      list: os.commands.list.handler((call) => of(call).commands()),
+      output: os.commands.output.handler((call) => of(call).output(call.input)),
     },
     rules: {
-      get: os.rules.get.handler(({ input }) => of(input).rules()),
-      autoCheckpoint: os.rules.autoCheckpoint.handler(({ input }) => of(input).autoCheckpoint(input)),
-      autoRollback: os.rules.autoRollback.handler(({ input }) => of(input).autoRollback(input)),
-      lastAutoRollback: os.rules.lastAutoRollback.handler(({ input }) => of(input).lastAutoRollback()),
-      onToolCall: os.rules.onToolCall.handler(({ input }) => of(input).onToolCall(input)),
-      runTests: os.rules.runTests.handler(({ input }) => of(input).runTests(input)),
+      get: os.rules.get.handler((call) => of(call).rules()),
+      autoCheckpoint: os.rules.autoCheckpoint.handler((call) => of(call).autoCheckpoint(call.input)),
+      autoRollback: os.rules.autoRollback.handler((call) => of(call).autoRollback(call.input)),
+      lastAutoRollback: os.rules.lastAutoRollback.handler((call) => of(call).lastAutoRollback()),
+      onToolCall: os.rules.onToolCall.handler((call) => of(call).onToolCall(call.input)),
+      runTests: os.rules.runTests.handler((call) => of(call).runTests(call.input)),
     },
     ledger: {
-      list: os.ledger.list.handler(({ input }) => of(input).ledger(input)),
-      verify: os.ledger.verify.handler(({ input }) => of(input).verifyLedger()),
+      list: os.ledger.list.handler((call) => of(call).ledger(call.input)),
+      verify: os.ledger.verify.handler((call) => of(call).verifyLedger()),
     },
     events: os.events.handler(async function* ({ input, lastEventId, signal, context }) {
       // A client that lost its connection asks from the last event it saw; what it asked first is older.

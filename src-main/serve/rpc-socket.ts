@@ -9,6 +9,7 @@ import { RPCHandler } from '@orpc/server/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { MAX_MESSAGE_BYTES } from './message-limit.ts'
 import type { Connection, Router } from './router.ts'
+import type { Scope } from './scopes.ts'
 
 /** Unsent bytes from which streams wait. */
 const SLOW_BYTES = 1024 * 1024
@@ -40,7 +41,7 @@ export class RpcSockets {
   }
 
   /** Makes an HTTP upgrade, already found to be allowed, a connection; once closed, it takes no more. */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer, scope: Scope): void {
     if (this.#closed) {
       socket.destroy()
       return
@@ -50,7 +51,7 @@ export class RpcSockets {
       client.on('close', () => {
         this.lastClientAt = Date.now()
       })
-      void this.#handler.upgrade(client, { context: { drained: (signal) => this.#drained(client, signal) } })
+      void this.#handler.upgrade(client, { context: { scope, drained: (signal) => this.#drained(client, signal) } })
     })
   }
 

@@ -27,6 +27,8 @@ export interface CommandRequest {
   stdin?: Uint8Array | null
   timeoutMs?: number | null
   tool?: string | null
+  /** The epoch that the caller acts on. */
+  epoch?: number | undefined
 }
 
 export class Commands {
@@ -100,6 +102,7 @@ export class Commands {
     return context.gate.shared(async () => {
       const raced = context.store.commands.get(context.id, request.id)
       if (raced) return raced
+      context.assertEpoch(request.epoch)
       context.store.commands.insert(record)
       let command: RunningCommand
       try {

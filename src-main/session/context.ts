@@ -7,6 +7,7 @@ import {
   type Point,
   SandboxNotFoundError,
   SessionHaltedError,
+  SessionRewoundError,
   type SessionSummary,
 } from '../contract/index.ts'
 import { type FilesState, Gate, type Sandbox } from '../sandbox/index.ts'
@@ -120,6 +121,18 @@ export class SessionContext {
       bytes: this.bytes,
       pendingEscalations: 0,
     }
+  }
+
+  /**
+   * @param epoch the one that a caller acts on; undefined where it does not say
+   * @throws SessionRewoundError when a rewind began a later one
+   */
+  assertEpoch(epoch: number | undefined): void {
+    if (epoch === undefined || epoch >= this.row.epoch) return
+    throw new SessionRewoundError(`Session ${this.row.name} was rewound since you last looked; nothing was done.`, {
+      nextStep: 'See what stands now, then ask again.',
+      data: { session: this.id, epoch: this.row.epoch },
+    })
   }
 
   raise(event: Bodiless): void {

@@ -5,10 +5,12 @@
 import { randomBytes } from 'node:crypto'
 import {
   type Check,
+  DeclinedError,
   EngineUnavailableError,
   InvalidOptionError,
   isLive,
   SandboxNotFoundError,
+  type ScopeName,
   type SessionEvent,
   SessionHaltedError,
   type SessionOptions,
@@ -21,6 +23,18 @@ import { DemoPlayer } from './demo.ts'
 import { EventHub } from './event-hub.ts'
 import { Session } from './session.ts'
 import { resolveWorkspace } from './workspace.ts'
+
+/** On whose behalf a session is begun or looked for. */
+export interface Caller {
+  scope: ScopeName
+  /** Whether a session that exists is open to it. */
+  mayUse: MayUse
+}
+
+export type MayUse = (session: Pick<SessionRow, 'id' | 'name' | 'begunBy' | 'shared'>) => boolean
+
+const everything: MayUse = () => true
+const aPerson: Caller = { scope: 'person', mayUse: everything }
 
 export interface Created {
   session: SessionSummary
@@ -77,10 +91,11 @@ export class SessionManager {
 
   /**
    * @param ref an id, or the name of a live session (of the newest ended one where none is live)
+   * @param mayUse those that it fails for are as if they were not there
    * @throws SandboxNotFoundError that lists what there is
    */
-  find(ref: string): Session {
-    const rows = this.#store.sessions.list()
+  find(ref: string, mayUse = everything): Session {
+    const rows = this.#store.sessions.list().filter(mayUse)
     const named = rows.filter((row) => row.name === ref)
     const row = rows.find((one) => one.id === ref) ?? named.findLast((one) => isLive(one)) ?? named.at(-1)
     if (row) return this.#session(row.id)
@@ -94,12 +109,14 @@ export class SessionManager {
   /**
    * Begins a session, or attaches to the live one of that name and workspace.
    * @throws InvalidPathError (workspace), InvalidOptionError (name taken by another workspace), SessionHaltedError
-   *   (force on a halted session), EngineUnavailableError; nothing is left behind then
+   *   (force on a halted session), DeclinedError (an agent, and the live session is a person's), EngineUnavailableError;
+   *   nothing is left behind then
    */
-  async create(options: SessionOptions): Promise<Created> {
+  async create(options: SessionOptions, caller = aPerson): Promise<Created> {
     return this.#alone(options.name, async () => {
       const workspace = resolveWorkspace(options, this.#home)
       const earlier = this.#liveNamed(options.name)
+      if (earlier) assertOpen(earlier, caller, options.force)
       if (earlier && earlier.workspace !== workspace.path)
         throw new InvalidOptionError(
           `A live session named ${options.name} belongs to another workspace, ${earlier.workspace}.`,
@@ -115,7 +132,7 @@ export class SessionManager {
           `Session ${options.name} is halted and waits for a decision; it is not replaced silently.`,
           { nextStep: `Rewind it to a point that you trust, or \`rewind destroy --session ${options.name}\`.` },
         )
-      const session = await this.#begin({ ...options, workspace: workspace.path }, false)
+      const session = await this.#begin({ ...options, workspace: workspace.path }, caller.scope)
       if (earlier) await this.#supersede(earlier.id, session)
       return { session: session.summary(), attached: false, created: workspace.created }
     })
@@ -149,7 +166,7 @@ export class SessionManager {
         network: false,
         env: {},
       },
-      true,
+      'demo',
     )
     this.#demos.play(session)
     return session.summary()
@@ -232,7 +249,7 @@ export class SessionManager {
     return result
   }
 
-  async #begin(options: SessionOptions, demo: boolean): Promise<Session> {
+  async #begin(options: SessionOptions, begunBy: ScopeName | 'demo'): Promise<Session> {
     if (options.engine === 'docker')
       throw new EngineUnavailableError('The docker engine is not part of this version.', {
         nextStep: 'Use --engine local.',
@@ -252,7 +269,7 @@ export class SessionManager {
         hidden: [this.#home],
       })
       try {
-        return this.#record(id, options, demo, sandbox)
+        return this.#record(id, options, begunBy, sandbox)
       } catch (error) {
         await sandbox.destroy()
         throw error
@@ -262,7 +279,7 @@ export class SessionManager {
     }
   }
 
-  #record(id: string, options: SessionOptions, demo: boolean, sandbox: Sandbox): Session {
+  #record(id: string, options: SessionOptions, begunBy: ScopeName | 'demo', sandbox: Sandbox): Session {
     const { facts } = sandbox
     const { sessions } = this.#store
     return this.#store.transaction(() => {
@@ -276,11 +293,13 @@ export class SessionManager {
         base: facts.base,
         status: 'running',
         mode: options.mode,
-        demo,
+        demo: begunBy === 'demo',
         createdAt: new Date(),
         endedAt: null,
         head: 'base',
         epoch: 0,
+        begunBy: begunBy === 'demo' ? 'person' : begunBy,
+        shared: false,
         notes: [...facts.notes],
         rules: { autoCheckpoint: null, autoRollback: null },
         undo: null,
@@ -362,6 +381,14 @@ export class SessionManager {
     if (!session) throw new Error(`session ${id} has a row but is not held`)
     return session
   }
+}
+
+/** @throws DeclinedError where the live session of a name is not the caller's to use, or to replace */
+function assertOpen(earlier: SessionRow, { scope, mayUse }: Caller, replace: boolean): void {
+  if (mayUse(earlier) && !(replace && scope === 'agent' && earlier.begunBy === 'person')) return
+  throw new DeclinedError(`The live session named ${earlier.name} is a person's.`, {
+    nextStep: 'Take another name, or ask the person to share it: in the window, or by `rewind mcp --session NAME`.',
+  })
 }
 
 const ignore = (): void => {}

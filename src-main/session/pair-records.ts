@@ -163,6 +163,15 @@ export class PairRecords {
       // A rewind is a person's (or a rule's) decision: it lets a halted session go on.
       ...(context.row.status === 'halted' ? { status: 'running' as const, haltedBy: null } : {}),
     })
+    store.rewinds.add(context.id, {
+      epoch,
+      at: new Date(),
+      by: intent.by,
+      point: target.id,
+      name: nameOf(target),
+      only: intent.only,
+      leftAt,
+    })
     if (history) {
       const revision = store.messages.setHead(context.id, MAIN, history.node)
       context.raise({ type: 'messagesChanged', revision, count: history.messages.length })

@@ -30,6 +30,8 @@ export interface CheckpointRequest {
   messages: readonly Message[] | null
   takenBy: TakenBy
   tool?: string
+  /** The epoch that the caller acts on. */
+  epoch?: number | undefined
 }
 
 export interface RollbackRequest {
@@ -37,6 +39,7 @@ export interface RollbackRequest {
   only: 'files' | 'messages' | null
   patchNotes: string | null
   by: Actor
+  epoch?: number | undefined
 }
 
 export class Pair {
@@ -63,6 +66,7 @@ export class Pair {
     const sandbox = await context.workable()
     return context.gate.exclusive(async () => {
       await this.recover(sandbox)
+      context.assertEpoch(request.epoch)
       const { head, name } = context.row
       if (request.label !== null) checkLabel(request.label, context.points, head)
       const label = request.label ?? (request.tool === undefined ? null : automaticLabel(request.tool, context.points))
@@ -147,6 +151,7 @@ export class Pair {
     const sandbox = await context.live()
     return context.gate.exclusive(async () => {
       await this.recover(sandbox)
+      context.assertEpoch(request.epoch)
       const { head, name } = context.row
       const { store } = context
       const target = undo ? this.#undoTarget() : resolvePoint(request.to, context.points, head)

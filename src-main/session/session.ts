@@ -12,9 +12,11 @@ import {
   InvalidOptionError,
   type LedgerEntry,
   lastSaved,
+  type Missed,
   nameOf,
   type Point,
   type PruneResult,
+  type Rewind,
   type RewindPreview,
   type RollbackResult,
   type Rules as RuleSet,
@@ -40,6 +42,8 @@ import { Rules, VERIFIER } from './rules.ts'
 const TEXT_LIMIT = 1 << 20
 /** Paths in one answer; more than anybody reads. */
 const CHANGES_LIMIT = 5_000
+/** Paths that are named to whoever missed a rewind. */
+const PATHS_NAMED = 20
 
 export class Session {
   readonly #context: SessionContext
@@ -168,6 +172,43 @@ export class Session {
     return this.#pair.undo(by)
   }
 
+  /** What somebody missed who last saw epoch `since`: the rewinds, and how the files of then differ from now's. */
+  async missed({ since }: Inputs['timeline']['missed']): Promise<Missed> {
+    const context = this.#context
+    const rewinds = context.store.rewinds.since(this.id, since)
+    const changes = await this.#changedSince(rewinds[0])
+    return {
+      session: this.id,
+      epoch: context.row.epoch,
+      rewinds,
+      counts: changes && countChanges(changes),
+      paths: (changes ?? [])
+        .filter(({ kind }) => kind !== 'folder')
+        .slice(0, PATHS_NAMED)
+        .map(({ path }) => path),
+    }
+  }
+
+  /** null where what was left is no longer held, or nothing is */
+  async #changedSince(rewind: Rewind | undefined): Promise<Change[] | null> {
+    const context = this.#context
+    const left = context.points.find(({ id }) => id === rewind?.leftAt)
+    if (!left) return rewind ? null : []
+    if (context.row.status === 'destroyed' || context.row.status === 'unreachable') return null
+    const sandbox = await context.layers()
+    return context.gate.shared(() => sandbox.changes(this.#stateOf(left), 'now'))
+  }
+
+  /** Opens it to agents although a person began it, or closes it to them. */
+  share(on: boolean): SessionSummary {
+    const context = this.#context
+    return context.transaction(() => {
+      context.updateRow({ shared: on })
+      context.raiseSummary()
+      return this.summary()
+    })
+  }
+
   pin(input: Inputs['timeline']['pin']): Point {
     return this.#retention.pin(input.point, input.on)
   }
@@ -188,9 +229,13 @@ export class Session {
   async write(input: Inputs['files']['write']): Promise<{ path: string; target: string }> {
     const context = this.#context
     const sandbox = await context.workable()
+    context.assertEpoch(input.epoch)
     if (input.tool) await this.onToolCall({ messages: null, tool: input.tool })
     const bytes = Buffer.from(input.content, input.encoding === 'base64' ? 'base64' : 'utf8')
-    const target = await context.gate.shared(() => sandbox.writeFile(input.path, bytes))
+    const target = await context.gate.shared(async () => {
+      context.assertEpoch(input.epoch)
+      return sandbox.writeFile(input.path, bytes)
+    })
     context.raise({ type: 'filesChanged' })
     return { path: input.path, target }
   }
@@ -245,6 +290,7 @@ export class Session {
     const context = this.#context
     await context.workable()
     return context.gate.shared(async () => {
+      context.assertEpoch(input.epoch)
       const { revision } = context.store.messages.head(context.id, MAIN)
       if (input.revision !== null && input.revision !== revision)
         throw new SessionRewoundError('The conversation was changed since you read it.', {
@@ -257,6 +303,7 @@ export class Session {
   }
 
   async startCommand(input: Inputs['commands']['start']): Promise<CommandRecord> {
+    this.#context.assertEpoch(input.epoch)
     const asTool = input.asTool || input.tool !== null
     if (asTool) await this.onToolCall({ messages: null, tool: input.tool ?? 'execute' })
     const record = await this.#commands.start({
@@ -277,6 +324,10 @@ export class Session {
     return this.#commands.stop(input.id)
   }
 
+  command(input: Inputs['commands']['get']): CommandRecord {
+    return this.#commands.record(input.id)
+  }
+
   commands(): CommandRecord[] {
     return this.#context.store.commands.list(this.id)
   }
@@ -291,10 +342,12 @@ export class Session {
   }
 
   autoCheckpoint(input: Inputs['rules']['autoCheckpoint']): RuleSet {
+    this.#context.assertEpoch(input.epoch)
     return this.#rules.setAutoCheckpoint(input.on, input.keepLast)
   }
 
   autoRollback(input: Inputs['rules']['autoRollback']): RuleSet {
+    this.#context.assertEpoch(input.epoch)
     return this.#rules.setAutoRollback(input.on, input.events, input.to, input.verifier)
   }
 
@@ -304,10 +357,12 @@ export class Session {
 
   async onToolCall(input: Inputs['rules']['onToolCall']): Promise<{ checkpoint: string | null }> {
     await this.#context.workable()
+    this.#context.assertEpoch(input.epoch)
     return { checkpoint: await this.#rules.onToolCall(input.messages, input.tool) }
   }
 
   async runTests(input: Inputs['rules']['runTests']): Promise<{ text: string }> {
+    this.#context.assertEpoch(input.epoch)
     return { text: await this.#rules.runTests(input.command) }
   }
 
@@ -335,8 +390,9 @@ export class Session {
   }
 
   /** Layers gone too; what was recorded stays. A sandbox that cannot be reached any more is removed as far as it is there. */
-  async destroy(): Promise<SessionSummary> {
+  async destroy({ epoch }: Inputs['sessions']['destroy'] = {}): Promise<SessionSummary> {
     const context = this.#context
+    context.assertEpoch(epoch)
     const sandbox = await context.layers().catch((error: unknown) => {
       if (context.row.status !== 'unreachable') throw error
       return null

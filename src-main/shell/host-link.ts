@@ -29,7 +29,7 @@ export async function openHostLink(home: string): Promise<HostLink> {
     return {
       serve(port) {
         // A port is a queue in memory between two processes of ours: there is nothing to wait for.
-        handler.upgrade(port, { context: { drained: () => Promise.resolve() } })
+        handler.upgrade(port, { context: { scope: host.person, drained: () => Promise.resolve() } })
         port.start()
       },
       lost: new Promise(() => {}),

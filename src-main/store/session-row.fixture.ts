@@ -18,6 +18,8 @@ export const sessionRow = (given: Partial<SessionRow> = {}): SessionRow => ({
   endedAt: null,
   head: 'base',
   epoch: 0,
+  begunBy: 'person',
+  shared: false,
   undo: null,
   notes: [],
   rules: { autoCheckpoint: null, autoRollback: null },

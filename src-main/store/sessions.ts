@@ -6,6 +6,7 @@ import { flag, json, messageAsGiven, table, time } from './table.ts'
 
 const sessionRow = SessionSummary.omit({ checkpoints: true, bytes: true, pendingEscalations: true }).extend({
   demo: flag,
+  shared: flag,
   network: flag,
   env: json(z.record(z.string(), z.string())),
   createdAt: time,

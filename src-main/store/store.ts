@@ -7,6 +7,7 @@ import { journalRepository } from './journal.ts'
 import { ledgerRepository } from './ledger.ts'
 import { messageRepository } from './messages.ts'
 import { pointRepository } from './points.ts'
+import { rewindRepository } from './rewinds.ts'
 import { sessionRepository } from './sessions.ts'
 import { settingRepository } from './settings.ts'
 
@@ -38,6 +39,7 @@ export function storeOver(db: Database) {
     commands: over(commandRepository),
     journal: over(journalRepository),
     events: over(eventRepository),
+    rewinds: over(rewindRepository),
     settings: over(settingRepository),
   }
 }

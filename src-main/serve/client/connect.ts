@@ -10,6 +10,7 @@ import { ConnectionLostError, HostBusyError } from '../../contract/errors.ts'
 import type { contract } from '../../contract/index.ts'
 import { fromRpcError } from '../../contract/wire.ts'
 import { readHostFile } from '../host-file.ts'
+import type { Grants } from './doors.ts'
 import { HostSocket } from './host-socket.ts'
 import { reachHost } from './reach.ts'
 
@@ -22,6 +23,8 @@ export interface ConnectOptions {
   start: boolean
   /** The client's own version: an idle headless host of an older one is asked to make way for a new one. */
   version?: string
+  /** What a person gave to the agent that this connection is for; a person's where it is left out. */
+  grants?: Grants
 }
 
 export interface HostClient {
@@ -33,9 +36,9 @@ export interface HostClient {
 const repeatable = new Set(
   [
     'host.info host.doctor host.browserUrl',
-    'sessions.list sessions.get timeline.get timeline.preview',
+    'sessions.list sessions.get timeline.get timeline.preview timeline.missed host.allowed',
     'files.read files.changes files.pair messages.get',
-    'commands.start commands.wait commands.stop commands.list commands.output',
+    'commands.start commands.wait commands.stop commands.get commands.list commands.output',
     'rules.get rules.lastAutoRollback ledger.list ledger.verify events',
   ].flatMap((line) => line.split(' ')),
 )
@@ -45,8 +48,8 @@ const repeatable = new Set(
  * @returns a client whose calls throw the contract's error classes: HostUnavailableError where there is no host and
  *   none could be started, ConnectionLostError where it went away during a call that cannot be repeated
  */
-export async function connectHost({ home, start, version }: ConnectOptions): Promise<HostClient> {
-  const socket = new HostSocket((again) => reachHost({ home, start, again }))
+export async function connectHost({ home, start, version, grants }: ConnectOptions): Promise<HostClient> {
+  const socket = new HostSocket((again) => reachHost({ home, start, again, ...(grants ? { grants } : {}) }))
   const isLost = (error: unknown) => isConnectionLoss(error) && socket.failure === undefined
   const link = new RPCLink<ClientRetryPluginContext>({
     websocket: socket as unknown as WebSocket,

@@ -6,6 +6,7 @@ import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { InvalidOptionError } from '../../contract/errors.ts'
 import { MAX_MESSAGE_BYTES } from '../message-limit.ts'
+import { doorFor } from './doors.ts'
 
 const CONTINUATION = 0x0
 const TEXT = 0x1
@@ -26,8 +27,8 @@ export class LocalSocket extends EventEmitter<Events> {
   readonly #incoming = new Incoming()
   #message: { opcode: number; parts: Buffer[] } | null = null
 
-  /** Opens a connection. Rejects with the system's error where nobody listens. */
-  static open(path: string): Promise<LocalSocket> {
+  /** Opens a connection, a person's where no other door is named. Rejects with the system's error where nobody listens. */
+  static open(path: string, door: string = doorFor(null)): Promise<LocalSocket> {
     return new Promise((resolve, reject) => {
       const socket = connect(path)
       const failed = (error: Error) => {
@@ -48,7 +49,7 @@ export class LocalSocket extends EventEmitter<Events> {
       socket.on('data', read).once('error', failed).once('end', ended)
       // The key guards against caches on the way, and there is none.
       socket.write(
-        'GET /rpc HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+        `GET ${door} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
           'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: cmV3aW5kLWxvY2FsLWxpbg==\r\n\r\n',
       )
     })

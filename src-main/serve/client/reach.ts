@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { HostUnavailableError } from '../../contract/errors.ts'
 import { readHostFile } from '../host-file.ts'
 import { assertPrivate, socketPath } from '../socket-path.ts'
+import { doorFor, type Grants } from './doors.ts'
 import { LocalSocket } from './local-socket.ts'
 import type { HostProcess } from './spawn-host.ts'
 
@@ -18,19 +19,21 @@ export interface Reach {
   start: boolean
   /** The connection before was lost. */
   again: boolean
+  /** What a person gave to the agent that this connection is for; a person's where it is left out. */
+  grants?: Grants
 }
 
 /**
  * @throws HostUnavailableError when no host runs and none may be or could be started
  * @throws InvalidPathError when the socket lies in a folder that somebody else could have made
  */
-export async function reachHost({ home, start, again }: Reach): Promise<LocalSocket> {
+export async function reachHost({ home, start, again, grants }: Reach): Promise<LocalSocket> {
   const until = Date.now() + (start ? STARTED_WITHIN_MS : again ? SUCCESSOR_WITHIN_MS : 0)
   let started: HostProcess | undefined
   for (;;) {
     const socket = findSocket(home)
     try {
-      return await LocalSocket.open(socket)
+      return await LocalSocket.open(socket, doorFor(grants ?? null))
     } catch (error) {
       if (!isNobodyThere(error))
         throw new HostUnavailableError(`The host's socket ${socket} cannot be used: ${(error as Error).message}.`, {

@@ -1,0 +1,99 @@
+/**
+ * One call of a tool from beginning to end: which session is meant, whether the caller knows what became of it, the
+ * work itself, and the answer. A rewind that the caller has not heard of is told before anything else; what would
+ * change the session is then not done, so that nobody acts on files that are gone.
+ */
+import { InvalidOptionError, type Missed, SessionRewoundError } from '../contract/index.ts'
+import { type Answer, answer, failure } from './answers.ts'
+import type { ToolClient } from './client.ts'
+import type { AgentHost } from './host.ts'
+import { noticeOf } from './notice.ts'
+import type { Call, CallKey, Tool } from './tool.ts'
+
+export interface ToolRequest {
+  host: AgentHost
+  client: ToolClient
+  tool: Tool
+  args: Record<string, unknown>
+  signal: AbortSignal
+  key: CallKey | null
+  progress: ((message: string) => void) | null
+}
+
+/** An epoch that none is after: to ask for nothing but the current one. */
+const LATEST = Number.MAX_SAFE_INTEGER
+
+/** Never throws: what fails is an answer that says what to do. */
+export const runTool = (request: ToolRequest): Promise<Answer> =>
+  request.client.track(
+    (request.tool.about === 'none' ? runAlone(request) : runOnSession(request)).catch((error: unknown) =>
+      failure(error),
+    ),
+  )
+
+async function runAlone(request: ToolRequest): Promise<Answer> {
+  const { client, tool, args } = request
+  const outcome = await tool.run({ ...request, session: '', epoch: 0 }, args)
+  const { session = { id: '', epoch: 0 } } = outcome
+  if (session.id !== '') {
+    client.used(session.id)
+    client.sees(session.id, session.epoch)
+  }
+  return answer({ ...outcome.data, session: session.id, epoch: session.epoch }, outcome.failed ?? false)
+}
+
+async function runOnSession(request: ToolRequest): Promise<Answer> {
+  const { host, client, tool } = request
+  const { session: named, container_name: alias, epoch: given, ...args } = request.args
+  const ref = (alias ?? named ?? client.session ?? (await onlyOne(host))) as string
+  const now = await host.timeline.missed({ session: ref, since: LATEST })
+  const { session } = now
+  client.used(session)
+  const epoch = Math.min((given as number | undefined) ?? client.seen(session) ?? now.epoch, now.epoch)
+  const missed = epoch < now.epoch ? await host.timeline.missed({ session, since: epoch }) : null
+  if (missed && tool.acts) return refused(client, missed)
+
+  const call: Call = { ...request, session, epoch }
+  try {
+    const outcome = await tool.run(call, args)
+    const known = Math.max(client.seen(session) ?? 0, missed?.epoch ?? epoch, outcome.epoch ?? 0)
+    client.sees(session, outcome.rolledBack ? await afterRule(host, session, known) : known)
+    const data = { ...outcome.data, session, epoch: client.seen(session) }
+    if (outcome.gone) client.forget(session)
+    return answer(data, outcome.failed ?? false, missed ? noticeOf(missed) : null)
+  } catch (error) {
+    // It came between the question and the work.
+    if (error instanceof SessionRewoundError && tool.acts)
+      return refused(client, await host.timeline.missed({ session, since: epoch }))
+    return failure(error, missed ? noticeOf(missed) : null)
+  }
+}
+
+/** The epoch after an automatic rollback that the answer itself tells of; a person's rewind since stays to be told. */
+async function afterRule(host: AgentHost, session: string, known: number): Promise<number> {
+  const { rewinds } = await host.timeline.missed({ session, since: known })
+  const [first] = rewinds
+  return first?.by === 'rule' ? first.epoch : known
+}
+
+function refused(client: ToolClient, missed: Missed): Answer {
+  client.sees(missed.session, missed.epoch)
+  return failure(
+    new SessionRewoundError('This call was not carried out.', {
+      nextStep: `Look at what changed; then call again if it still makes sense (epoch ${missed.epoch}).`,
+    }),
+    noticeOf(missed),
+  )
+}
+
+/** @throws InvalidOptionError that lists them when there is not exactly one */
+async function onlyOne(host: AgentHost): Promise<string> {
+  const all = (await host.sessions.list()).filter(({ status }) => status !== 'ended' && status !== 'destroyed')
+  const [first, ...others] = all
+  if (first && others.length === 0) return first.id
+  throw new InvalidOptionError(first ? 'Several sessions are live; say which one is meant.' : 'There is no session.', {
+    nextStep: first
+      ? `Pass \`session\`: ${all.map(({ name, id, workspace }) => `${id} (${name}, ${workspace})`).join('; ')}.`
+      : 'Begin one with init_sandbox.',
+  })
+}

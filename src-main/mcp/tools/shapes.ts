@@ -1,0 +1,84 @@
+/** Schemas and conversions that several tools share. Names are snake_case, durations seconds, as agents know them. */
+import { z } from 'zod'
+import { type AutoRollback, InvalidMessagesError, InvalidOptionError, type Message } from '../../contract/index.ts'
+
+/** How long a call keeps its client waiting before it answers that it goes on, milliseconds. */
+export const PATIENCE_MS = 50_000
+
+export const commandLine = z
+  .union([z.string().min(1), z.array(z.string()).min(1)])
+  .describe('a line for sh -c, or a program with its arguments as a list')
+
+export const countsField = z.object({ added: z.number(), modified: z.number(), deleted: z.number() })
+
+/** A message as its provider writes it; judged by the host, never rebuilt. */
+const message = z.record(z.string(), z.unknown())
+
+export const messagesArguments = {
+  messages: z.array(message).optional().describe('the conversation so far, as your provider writes it'),
+  messages_json: z.string().optional().describe('the same as JSON text'),
+}
+
+/**
+ * @returns null where neither was given
+ * @throws InvalidMessagesError for JSON that is none, or no list of messages; InvalidOptionError for both at once
+ */
+export function messagesOf(given: {
+  messages?: Record<string, unknown>[] | undefined
+  messages_json?: string | undefined
+}): Message[] | null {
+  const list = oneOf('messages', given.messages, given.messages_json)
+  if (list === undefined) return null
+  if (!Array.isArray(list))
+    throw new InvalidMessagesError('The messages are not a list.', {
+      nextStep: 'Give a list of messages, each an object with a role.',
+    })
+  const bad = list.findIndex((one) => typeof (one as { role?: unknown } | null)?.role !== 'string')
+  if (bad >= 0)
+    throw new InvalidMessagesError(`Message ${bad} is not an object with a role.`, {
+      nextStep: 'Give a list of messages, each an object with a role. Nothing was changed.',
+    })
+  return list as Message[]
+}
+
+/**
+ * The value of an argument that may also come as JSON text.
+ * @throws InvalidOptionError for both at once, or for text that is no JSON
+ */
+export function oneOf(name: string, value: unknown, text: string | undefined): unknown {
+  if (text === undefined) return value
+  if (value !== undefined)
+    throw new InvalidOptionError(`Give ${name} or ${name}_json, not both.`, { nextStep: `Leave one of them out.` })
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new InvalidOptionError(`${name}_json is not JSON: ${(error as Error).message}.`, {
+      nextStep: `Pass ${name} itself, or its JSON text.`,
+    })
+  }
+}
+
+const messageList = z.array(message)
+export const messagesField = messageList.describe('the history to go on with')
+
+export const autoRollbackField = z
+  .object({
+    event: z.enum(['exception', 'test_failure']),
+    to: z.string(),
+    checkpoint: z.string(),
+    status: z.enum(['rolled_back', 'skipped_noop']),
+    messages: messageList,
+    message_count: z.number(),
+  })
+  .nullable()
+  .describe('the automatic rollback that this set off: file changes since its checkpoint are gone')
+
+export const autoRollbackOf = (done: AutoRollback | null): z.input<typeof autoRollbackField> =>
+  done && {
+    event: done.event,
+    to: done.to,
+    checkpoint: done.checkpoint,
+    status: done.status,
+    messages: done.messages,
+    message_count: done.messages.length,
+  }

@@ -1,0 +1,111 @@
+/**
+ * What a connection may do. A person's may do everything. An agent's may use the procedures that its tools are made of,
+ * on sessions that agents began or a person opened to it, and begin sessions below folders that a person allowed. It is
+ * decided here, in the host: whatever a client asks, on whichever door, it asks through one of these.
+ */
+import {
+  DeclinedError,
+  InvalidPathError,
+  type ScopeName,
+  SessionHaltedError,
+  type SessionOptions,
+  type SessionSummary,
+} from '../contract/index.ts'
+import type { Created, Session, SessionManager } from '../session/index.ts'
+import type { AllowedFolders } from './allowed-folders.ts'
+import type { Grants } from './client/doors.ts'
+
+export interface Scope {
+  readonly name: ScopeName
+  /** @throws DeclinedError for a procedure (`timeline.undo`) that is not its to call */
+  admit(procedure: string): void
+  list(): SessionSummary[]
+  /** @throws SandboxNotFoundError, also for a session that exists and is not open to it */
+  find(ref: string): Session
+  /** @throws SessionHaltedError where only a person may decide how it goes on */
+  findToDecide(ref: string): Session
+  /** @throws DeclinedError for a session that is not its to end */
+  findToEnd(ref: string): Session
+  create(options: SessionOptions): Promise<Created>
+}
+
+export interface ScopeParts {
+  sessions: SessionManager
+  allowed: AllowedFolders
+}
+
+/** A folder in which a person begins a session is one in which agents may, too. */
+export function personScope({ sessions, allowed }: ScopeParts): Scope {
+  const find = (ref: string) => sessions.find(ref)
+  return {
+    name: 'person',
+    admit: () => {},
+    list: () => sessions.list(),
+    find,
+    findToDecide: find,
+    findToEnd: find,
+    create: async (options) => {
+      const created = await sessions.create(options)
+      allowed.add(created.session.workspace)
+      return created
+    },
+  }
+}
+
+/** What the tools of agents are made of. */
+const TOOLS_USE = new Set(
+  [
+    'host.info sessions.list sessions.get sessions.create sessions.destroy',
+    'timeline.get timeline.checkpoint timeline.preview timeline.rollback timeline.missed',
+    'files.write files.read files.changes files.pair messages.get messages.sync',
+    'commands.start commands.wait commands.stop commands.get commands.list commands.output',
+    'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.runTests',
+    'ledger.list ledger.verify',
+  ].flatMap((line) => line.split(' ')),
+)
+
+export function agentScope({ sessions, allowed }: ScopeParts, grants: Grants): Scope {
+  const mayUse = ({ id, name, begunBy, shared }: Pick<SessionSummary, 'id' | 'name' | 'begunBy' | 'shared'>) =>
+    begunBy === 'agent' || shared || grants.sessions.includes(id) || grants.sessions.includes(name)
+  const find = (ref: string) => sessions.find(ref, mayUse)
+  const undecided = (session: Session) => {
+    const { name, status } = session.summary()
+    if (status === 'halted')
+      throw new SessionHaltedError(`Session ${name} is halted and waits for a person's decision.`, {
+        nextStep: 'Ask the person to look at it in the window and to rewind it to a point that can be trusted.',
+      })
+    return session
+  }
+  return {
+    name: 'agent',
+    admit(procedure) {
+      if (!TOOLS_USE.has(procedure))
+        throw new DeclinedError(`${procedure} is a person's to call.`, {
+          nextStep: 'Ask the person to do it, in the window or on the command line.',
+        })
+    },
+    list: () => sessions.list().filter(mayUse),
+    find,
+    findToDecide: (ref) => undecided(find(ref)),
+    findToEnd(ref) {
+      const session = undecided(find(ref))
+      if (session.summary().begunBy === 'person')
+        throw new DeclinedError('A person began this session; it is not an agent’s to end.', {
+          nextStep: 'Ask the person: `rewind destroy`, or the window.',
+        })
+      return session
+    },
+    create(options) {
+      if (!allowed.admits(options.workspace, grants.allow))
+        throw new InvalidPathError(`Agents may not begin a session in ${options.workspace} yet.`, {
+          nextStep: `Ask the person to allow it once: \`rewind allow ${shellWord(options.workspace)}\`, or by opening the folder in the window; then call again.`,
+          data: { path: options.workspace, allowed: [...allowed.folders, ...grants.allow] },
+        })
+      return sessions.create({ ...options, explicit: false }, { scope: 'agent', mayUse })
+    },
+  }
+}
+
+/** A word as a shell takes it, for commands to copy. */
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
