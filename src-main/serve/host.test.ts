@@ -39,8 +39,15 @@ const client = async (): Promise<HostClient> => {
 
 describe('a host', () => {
   test('says where it is, to its owner alone', async () => {
-    await start(home)
-    expect(readHostFile(home)).toMatchObject({ pid: process.pid, kind: 'headless', version: '0.1.0', mcp: null })
+    const host = await start(home)
+    const { url } = host.info()
+    expect(readHostFile(home)).toMatchObject({
+      pid: process.pid,
+      kind: 'headless',
+      version: '0.1.0',
+      mcp: `${url}/mcp`,
+    })
+    expect(readHostFile(home)?.token).toMatch(/^[\w-]{43}$/)
     expect(statSync(join(home, 'host.json')).mode & 0o777).toBe(0o600)
     expect(statSync(join(home, 'rewind.sock')).mode & 0o777).toBe(0o600)
   })
