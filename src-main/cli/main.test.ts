@@ -66,13 +66,17 @@ const rewind = (args: string[], options: Options = {}): Promise<Answer> => answe
 type Data = any
 
 /** As {@link rewind}, with a terminal of its own; what it shows and what is typed come as one text. */
-const onTerminal = (args: string[], typed: string, beforeTyping?: () => Promise<unknown>): Promise<Answer> => {
+const onTerminal = (
+  args: string[],
+  typed: string,
+  { beforeTyping, at = '[y/N]' }: { beforeTyping?: () => Promise<unknown>; at?: string } = {},
+): Promise<Answer> => {
   const line = [BIN, ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: workspace, env })
   children.add(child)
   // Typed once it asks: what comes earlier is dropped by some terminals.
   child.stdout.on('data', (part: Buffer) => {
-    if (String(part).includes('[y/N]')) void Promise.resolve(beforeTyping?.()).then(() => child.stdin.write(typed))
+    if (String(part).includes(at)) void Promise.resolve(beforeTyping?.()).then(() => child.stdin.write(typed))
   })
   return answerOf(child)
 }
@@ -423,7 +427,9 @@ suiteNeeding(['local'], 'the command line', () => {
   test('the point that was shown is the one gone back to, whatever its name means by then', async () => {
     const { id } = (await json(['checkpoint', 'shown'])).data
     await rewind(['write', 'src/a.txt', 'in the way\n'])
-    const agreed = await onTerminal(['rewind', '--to', 'latest'], 'y\n', () => rewind(['checkpoint', 'later']))
+    const agreed = await onTerminal(['rewind', '--to', 'latest'], 'y\n', {
+      beforeTyping: () => rewind(['checkpoint', 'later']),
+    })
     expect(agreed.stdout).toContain(`back at ${id} — shown`)
     expect((await rewind(['read', 'src/a.txt'])).stdout).toBe('hällo\n')
   })
@@ -657,6 +663,62 @@ suiteNeeding(['local'], 'the command line', () => {
       expect(code).toBe(4)
       expect(stderr).toMatch(/The host went away in the middle of the demo/)
       expect(stderr).toContain(`rewind destroy --session ${session}`)
+    })
+  })
+
+  describe('a program whole in the sandbox', () => {
+    const run = (args: string[], options: Options = {}) => rewind(['run', ...args], options)
+
+    test('runs in a session of its own, and ends with its own code', async () => {
+      const first = await run(['sh', '-c', 'echo out; echo err >&2; echo made >made.txt; exit 9'])
+      expect(first).toMatchObject({ code: 9, stdout: 'out\n' })
+      expect(first.stderr).toMatch(
+        /Session sh on .*\nerr\nSession sh holds 1 changed file: rewind diff base --session sh\n$/s,
+      )
+      expect(existsSync(join(workspace, 'made.txt'))).toBe(false)
+      expect((await rewind(['read', 'made.txt', '--session', 'sh'])).stdout).toBe('made\n')
+      // No terminal here: it is told from one that is.
+      const second = await run(['--', 'sh', '-c', 'test -t 1; echo $?; kill -TERM $$'])
+      expect(second).toMatchObject({ code: 143, stdout: '1\n' })
+      expect(second.stderr).toContain('Session sh-2 has changed no file.')
+      expect((await rewind(['status', '--session', 'sh-2'])).stdout).toContain('running')
+    })
+
+    test('is given our terminal, keys and all', async () => {
+      const script = 'test -t 0 && test -t 1 && echo ready; read line; echo "got $line"; exit 4'
+      const { code, stdout } = await onTerminal(['run', '--session', 'sh', 'sh', '-c', script], 'hello\r', {
+        at: 'ready',
+      })
+      expect(code).toBe(4)
+      expect(stdout).toContain('got hello')
+      const shell = await onTerminal(['shell', '--session', 'sh'], 'cat made.txt; exit 6\r', { at: '$' })
+      expect(shell).toMatchObject({ code: 6, stdout: expect.stringContaining('made\r\n') })
+    })
+
+    test('leaves a point for its turn', async () => {
+      await run(['--session', 'sh', 'sh', '-c', 'echo turn >made.txt'])
+      await expect
+        .poll(async () =>
+          (await json(['checkpoint', 'ls', '--all', '--session', 'sh'])).data.checkpoints.map((one: Data) => one.label),
+        )
+        .toContain('auto_0002_turn')
+      const before = (await json(['checkpoint', 'ls', '--all', '--session', 'sh'])).data.count
+      await run(['--session', 'sh', '--no-auto', 'sh', '-c', 'echo more >made.txt'])
+      expect((await json(['checkpoint', 'ls', '--all', '--session', 'sh'])).data.count).toBe(before)
+    })
+
+    test('an agent that is known gets its own keys, and it is said which', async () => {
+      writeFileSync(join(workspace, 'claude'), '#!/bin/sh\nenv\n', { mode: 0o755 })
+      const keys = { ANTHROPIC_API_KEY: 'anthropic', OPENAI_API_KEY: 'openai' }
+      const { stdout, stderr } = await run(['./claude', '--version'], { env: keys })
+      expect(stdout).toContain('ANTHROPIC_API_KEY=anthropic\n')
+      expect(stdout).not.toContain('openai')
+      expect(stderr).toContain('Passed on to claude: ANTHROPIC_API_KEY.')
+      expect((await run(['sh', '-c', 'env'], { env: keys })).stdout).not.toContain('anthropic')
+    })
+
+    test('one that is not there is code 127', async () => {
+      expect((await run(['--session', 'sh', 'no-such-program'])).code).toBe(127)
     })
   })
 

@@ -20,6 +20,7 @@ import { defineMessages } from './commands/messages.ts'
 import { defineRetention } from './commands/retention.ts'
 import { defineRewind } from './commands/rewind.ts'
 import { defineRules } from './commands/rules.ts'
+import { defineRun } from './commands/run.ts'
 import { defineStatus } from './commands/status.ts'
 import { Output } from './output.ts'
 
@@ -28,6 +29,7 @@ const families: Define[] = [
   defineStatus,
   defineFiles,
   defineExec,
+  defineRun,
   defineCheckpoint,
   defineRewind,
   defineRetention,

@@ -27,6 +27,7 @@ import {
   SessionMode,
   SessionSummary,
   TakenBy,
+  TerminalSize,
   Timeline,
   VerifierSpec,
 } from './model.ts'
@@ -241,6 +242,8 @@ export const contract = {
           /** base64 */
           stdin: z.string().nullable().default(null),
           timeoutMs: z.number().positive().nullable().default(null),
+          /** Gives it a terminal of that size: all that it shows is then its stdout. */
+          terminal: TerminalSize.optional(),
           asTool: z.boolean().default(false),
           tool: z.string().nullable().default(null),
         }),
@@ -266,6 +269,15 @@ export const contract = {
         }),
       )
       .output(z.object({ bytes: z.string(), next: z.number(), ended: z.boolean() })),
+    /** Output from `offset` on as it comes, base64, until the command has ended and all of it was told. */
+    follow: oc
+      .input(
+        SessionRef.extend({ id: RetryableId, stream: z.enum(['stdout', 'stderr']), offset: z.number().int().min(0) }),
+      )
+      .output(eventIterator(z.object({ bytes: z.string(), next: z.number() }))),
+    /** Types on its terminal, base64. What comes after its end is dropped. */
+    type: oc.input(SessionRef.extend({ id: RetryableId, bytes: z.string() })).output(z.void()),
+    resize: oc.input(SessionRef.extend({ id: RetryableId, size: TerminalSize })).output(z.void()),
   },
   rules: {
     get: oc.input(SessionRef).output(Rules),

@@ -190,6 +190,13 @@ export type ProcessInfo = z.infer<typeof ProcessInfo>
 export const CommandLine = z.union([z.string(), z.array(z.string()).min(1)])
 export type CommandLine = z.infer<typeof CommandLine>
 
+/** Of a terminal, in characters. */
+export const TerminalSize = z.object({
+  columns: z.number().int().min(1).max(10_000),
+  rows: z.number().int().min(1).max(10_000),
+})
+export type TerminalSize = z.infer<typeof TerminalSize>
+
 export const CommandRecord = z.object({
   id: z.string(),
   session: z.string(),

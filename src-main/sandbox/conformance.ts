@@ -8,6 +8,7 @@ import { fileBehaviours } from './conformance/files.ts'
 import { isolationBehaviours } from './conformance/isolation.ts'
 import { stateBehaviours } from './conformance/states.ts'
 import { survivalBehaviours } from './conformance/survival.ts'
+import { terminalBehaviours } from './conformance/terminals.ts'
 import type { ProviderSource } from './conformance/world.ts'
 
 /**
@@ -19,5 +20,6 @@ export function describeProvider(name: string, source: ProviderSource): void {
   describe(`${name}: files`, () => fileBehaviours(source))
   describe(`${name}: states`, () => stateBehaviours(source))
   describe(`${name}: isolation`, () => isolationBehaviours(source))
+  describe(`${name}: terminals`, () => terminalBehaviours(source))
   describe(`${name}: survival`, () => survivalBehaviours(source))
 }

@@ -3,7 +3,7 @@
  * one conformance suite describes both. Labels, messages and the timeline are unknown here: a sandbox knows
  * layers by number and operations by id.
  */
-import type { Change, CommandLine, EngineName, FilePair, ProcessInfo } from '../contract/index.ts'
+import type { Change, CommandLine, EngineName, FilePair, ProcessInfo, TerminalSize } from '../contract/index.ts'
 
 /** A frozen file state: the layers of both overlays, top first. Numbers are never used twice in a sandbox. */
 export interface FilesState {
@@ -85,6 +85,8 @@ export interface CommandSpec {
   env?: Record<string, string>
   stdin?: Uint8Array
   timeoutMs?: number | null
+  /** Gives it a terminal: what it shows, stderr too, is its stdout, and it reads what is typed instead of `stdin`. */
+  terminal?: TerminalSize
 }
 
 export interface CommandEnd {
@@ -104,6 +106,13 @@ export interface RunningCommand {
   read(stream: 'stdout' | 'stderr', offset: number, limit: number): Promise<Uint8Array>
   /** Bytes written so far. */
   size(stream: 'stdout' | 'stderr'): Promise<number>
+  /**
+   * Types on its terminal. Resolves when the terminal has taken it all; what comes after the command's end is dropped.
+   * @throws InvalidOptionError where it has no terminal, EngineUnavailableError where its terminal takes nothing more
+   */
+  type(bytes: Uint8Array): Promise<void>
+  /** Gives its terminal another size. @throws InvalidOptionError where it has no terminal */
+  resize(size: TerminalSize): Promise<void>
   /** Ends the whole tree of processes. Resolves when nothing of it is left. */
   kill(reason: 'timed-out' | 'cancelled'): Promise<void>
   /** Copies the whole output to two host files, then removes the run folder from the sandbox. Only after `ended`. */
@@ -191,6 +200,12 @@ export interface Sandbox {
    * @param path as in a Change: `rawPath`'s bytes where it has one
    */
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair>
+
+  /**
+   * When the workspace was last changed since its head was frozen, milliseconds since 1970; null where it was not. Costs
+   * as much as was changed.
+   */
+  lastChange(): Promise<number | null>
 
   processes(): Promise<ProcessInfo[]>
   /** Lets go of it without ending it: processes go on, a later host attaches. */

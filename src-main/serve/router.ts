@@ -109,6 +109,22 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       get: os.commands.get.handler((call) => of(call).command(call.input)),
       list: os.commands.list.handler((call) => of(call).commands()),
       output: os.commands.output.handler((call) => of(call).output(call.input)),
+      follow: os.commands.follow.handler(async function* (call) {
+        const { input, lastEventId, signal, context } = call
+        // A client that lost its connection goes on after the last part it saw.
+        const offset = lastEventId === undefined ? input.offset : Number(lastEventId)
+        try {
+          for await (const part of of(call).followOutput({ ...input, offset }, signal)) {
+            yield withEventMeta(part, { id: String(part.next) })
+            await context.drained(signal)
+          }
+        } catch (error) {
+          // A stream fails after its call was answered, where the middleware no longer sees it.
+          throw toRpcError(error)
+        }
+      }),
+      type: os.commands.type.handler((call) => of(call).type(call.input)),
+      resize: os.commands.resize.handler((call) => of(call).resize(call.input)),
     },
     rules: {
       get: os.rules.get.handler((call) => of(call).rules()),

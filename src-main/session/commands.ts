@@ -3,6 +3,7 @@
  * folder, so that it outlives rewinds and the sandbox. Records are the journal: a record that still says `running` while
  * its sandbox knows nothing of it is `lost`.
  */
+import { EventEmitter, once } from 'node:events'
 import { mkdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,12 +13,18 @@ import {
   type CommandResult,
   FileNotFoundError,
   InvalidOptionError,
+  type TerminalSize,
 } from '../contract/index.ts'
 import type { CommandEnd, RunningCommand, Sandbox } from '../sandbox/index.ts'
 import type { SessionContext } from './context.ts'
 
 /** Output held in memory for a caller, bytes of each stream: the end of it, where there is more. */
 const RESULT_LIMIT = 1 << 20
+
+/** A follower looks again after this long, each time later while nothing comes. */
+const SHORTEST_LOOK_MS = 4
+const LONGEST_LOOK_MS = 100
+const FOLLOWED_BYTES = 256 << 10
 
 export interface CommandRequest {
   id: string
@@ -26,6 +33,7 @@ export interface CommandRequest {
   env?: Record<string, string>
   stdin?: Uint8Array | null
   timeoutMs?: number | null
+  terminal?: TerminalSize | undefined
   tool?: string | null
   /** The epoch that the caller acts on. */
   epoch?: number | undefined
@@ -35,6 +43,8 @@ export class Commands {
   readonly #context: SessionContext
   readonly #live = new Map<string, RunningCommand>()
   readonly #settled = new Map<string, Promise<CommandRecord>>()
+  /** Told by id when a command's output is worth a look at once. */
+  readonly #stirs = new EventEmitter().setMaxListeners(0)
   /** Why commands are being ended from outside right now; null when they are not. */
   readonly #cancelNote: () => string | null
 
@@ -113,6 +123,7 @@ export class Commands {
           ...(request.cwd ? { cwd: request.cwd } : {}),
           ...(request.env ? { env: request.env } : {}),
           ...(request.stdin ? { stdin: request.stdin } : {}),
+          ...(request.terminal ? { terminal: request.terminal } : {}),
         })
       } catch (error) {
         const note = error instanceof Error ? error.message : String(error)
@@ -173,6 +184,42 @@ export class Commands {
     return { bytes, next: offset + bytes.length, ended: ended && bytes.length < limit }
   }
 
+  /** Output from `offset` on as it comes, until all of it was told or the signal says that nobody listens. */
+  async *follow(id: string, stream: 'stdout' | 'stderr', offset: number, signal?: AbortSignal) {
+    let next = offset
+    for (let pauseMs = SHORTEST_LOOK_MS; !signal?.aborted; ) {
+      const part = await this.output(id, stream, next, FOLLOWED_BYTES)
+      next = part.next
+      if (part.bytes.length > 0) {
+        yield { bytes: part.bytes, next }
+        pauseMs = SHORTEST_LOOK_MS
+      } else if (part.ended) return
+      else {
+        const over = AbortSignal.any([AbortSignal.timeout(pauseMs), ...(signal ? [signal] : [])])
+        const stirred = await once(this.#stirs, id, { signal: over }).then(
+          () => true,
+          () => false,
+        )
+        pauseMs = stirred ? SHORTEST_LOOK_MS : Math.min(pauseMs * 2, LONGEST_LOOK_MS)
+      }
+    }
+  }
+
+  /** Types on the terminal of a command; what comes after its end is dropped. */
+  async type(id: string, bytes: Uint8Array): Promise<void> {
+    await (await this.#running(id))?.type(bytes)
+    this.#stirs.emit(id)
+  }
+
+  async resize(id: string, size: TerminalSize): Promise<void> {
+    await (await this.#running(id))?.resize(size)
+  }
+
+  async #running(id: string): Promise<RunningCommand | undefined> {
+    await this.#context.attached()
+    return this.#live.get(this.record(id).id)
+  }
+
   record(id: string): CommandRecord {
     const record = this.#context.store.commands.get(this.#context.id, id)
     if (!record)
@@ -187,6 +234,7 @@ export class Commands {
       .finally(() => {
         this.#live.delete(command.id)
         this.#settled.delete(command.id)
+        this.#stirs.emit(command.id)
       })
     // Whoever waits for the command meets the failure (a store that cannot be written); nobody may be waiting.
     settled.catch(() => {})

@@ -211,6 +211,7 @@ export class SessionManager {
   /** Lets go of every sandbox; they go on and a later host attaches. */
   async close(): Promise<void> {
     this.#demos.stop()
+    for (const session of this.#sessions.values()) session.letGo()
     await Promise.allSettled([...this.#sandboxes.values()].map((sandbox) => sandbox.then((one) => one.detach())))
   }
 

@@ -69,15 +69,13 @@ export class Rules {
   /** The automatic checkpoint before a tool call, where the rule is on. @returns its label */
   async onToolCall(messages: readonly Message[] | null, tool: string | null): Promise<string | null> {
     if (messages) await this.#context.gate.shared(async () => this.#pair.sync(messages))
-    if (!this.current.autoCheckpoint) return null
-    const point = await this.#pair.checkpoint({
-      label: null,
-      why: tool,
-      messages: null,
-      takenBy: 'auto',
-      tool: tool ?? 'tool',
-    })
-    const { keepLast } = this.current.autoCheckpoint
+    return this.current.autoCheckpoint ? this.takeAutomatic(tool ?? 'tool', tool) : null
+  }
+
+  /** An automatic checkpoint, of which the rule may keep only the last. @returns its label */
+  async takeAutomatic(tool: string, why: string | null): Promise<string | null> {
+    const point = await this.#pair.checkpoint({ label: null, why, messages: null, takenBy: 'auto', tool })
+    const keepLast = this.current.autoCheckpoint?.keepLast ?? null
     if (keepLast !== null) this.#context.quiet.later('keep last', () => this.#retention.keepLast(keepLast))
     return point.label
   }

@@ -37,6 +37,7 @@ import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
 import { Retention } from './retention.ts'
 import { Rules, VERIFIER } from './rules.ts'
+import { AGENT, Turns } from './turns.ts'
 
 /** Files over this are not drawn as text unless asked for, bytes. */
 const TEXT_LIMIT = 1 << 20
@@ -51,6 +52,7 @@ export class Session {
   readonly #commands: Commands
   readonly #rules: Rules
   readonly #retention: Retention
+  readonly #turns: Turns
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
   /** What a failed tool call set off, for whoever waits for the command. */
@@ -62,6 +64,7 @@ export class Session {
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.#retention = new Retention(context, this.#pair)
     this.#rules = new Rules(context, this.#pair, this.#commands, this.#retention)
+    this.#turns = new Turns(context, this.#commands, this.#rules)
   }
 
   get id(): string {
@@ -78,9 +81,14 @@ export class Session {
     await this.#pair.recover(sandbox)
     await this.#commands.attach(sandbox)
     this.#retention.resume()
-    for (const { id, tool } of this.#commands.running) if (tool !== null && tool !== VERIFIER) this.#watchTool(id)
+    for (const command of this.#commands.running) this.#watchCommand(command)
     this.#pair.countMissing(sandbox)
     this.#measureLater()
+  }
+
+  /** The host goes; processes go on, and its next one takes over. */
+  letGo(): void {
+    this.#turns.stop()
   }
 
   /** What taking hold of the sandbox after a restart has shown. @param losses what a person should know of it */
@@ -304,14 +312,14 @@ export class Session {
 
   async startCommand(input: Inputs['commands']['start']): Promise<CommandRecord> {
     this.#context.assertEpoch(input.epoch)
-    const asTool = input.asTool || input.tool !== null
+    const asTool = input.asTool || (input.tool !== null && input.tool !== AGENT)
     if (asTool) await this.onToolCall({ messages: null, tool: input.tool ?? 'execute' })
     const record = await this.#commands.start({
       ...input,
       tool: input.tool ?? (asTool ? 'execute' : null),
       stdin: input.stdin === null ? null : Buffer.from(input.stdin, 'base64'),
     })
-    if (asTool) this.#watchTool(record.id)
+    this.#watchCommand(record)
     return record
   }
 
@@ -335,6 +343,19 @@ export class Session {
   async output(input: Inputs['commands']['output']) {
     const { bytes, next, ended } = await this.#commands.output(input.id, input.stream, input.offset, input.limit)
     return { bytes: Buffer.from(bytes).toString('base64'), next, ended }
+  }
+
+  async *followOutput(input: Inputs['commands']['follow'], signal?: AbortSignal) {
+    for await (const { bytes, next } of this.#commands.follow(input.id, input.stream, input.offset, signal))
+      yield { bytes: Buffer.from(bytes).toString('base64'), next }
+  }
+
+  type(input: Inputs['commands']['type']): Promise<void> {
+    return this.#commands.type(input.id, Buffer.from(input.bytes, 'base64'))
+  }
+
+  resize(input: Inputs['commands']['resize']): Promise<void> {
+    return this.#commands.resize(input.id, input.size)
   }
 
   rules(): RuleSet {
@@ -427,6 +448,12 @@ export class Session {
       context.raiseSummary()
       return this.summary()
     })
+  }
+
+  #watchCommand(command: CommandRecord): void {
+    const { id, tool } = command
+    if (tool === AGENT) this.#turns.watch(command)
+    else if (tool !== null && tool !== VERIFIER) this.#watchTool(id)
   }
 
   #watchTool(id: string): void {

@@ -36,7 +36,7 @@ export const defineExec: Define = (program, action) => {
     .option('--as-tool', 'count as a tool call: the automatic rules act')
     .addHelpText(
       'after',
-      '\nOptions after the first word of the command are its own. It has no terminal (no TTY) yet: programs that ask\nfor one, such as editors and shells to type into, end at once.',
+      '\nOptions after the first word of the command are its own. It has no terminal: for programs that ask for one\nthere are `rewind run` and `rewind shell`.',
     )
     .action(
       action<Options>(async (cli, operands, options) => {
@@ -72,7 +72,7 @@ export function commandLine(operands: readonly string[], argv: readonly string[]
   return dashes >= 0 && argv.length - dashes - 1 === operands.length ? [...operands] : operands.join(' ')
 }
 
-function addVariable(given: string, known: Record<string, string>): Record<string, string> {
+export function addVariable(given: string, known: Record<string, string>): Record<string, string> {
   const at = given.indexOf('=')
   if (at > 0) return { ...known, [given.slice(0, at)]: given.slice(at + 1) }
   throw new InvalidOptionError(`--env takes NAME=VALUE, not '${visibleName(given)}'.`)
@@ -82,7 +82,7 @@ function addVariable(given: string, known: Record<string, string>): Record<strin
  * Ctrl-C, a closed terminal or a reader that is gone stop the command in the sandbox; Ctrl-C again leaves at once.
  * @returns the signal that came, once one has
  */
-function stopWithUs(cli: Cli, rpc: Rpc, running: Running): { by: NodeJS.Signals | null } {
+export function stopWithUs(cli: Cli, rpc: Rpc, running: Running): { by: NodeJS.Signals | null } {
   const stopped: { by: NodeJS.Signals | null } = { by: null }
   // Its end comes by the call that waits for it; where the stop itself fails, that call says why.
   const stop = () =>
@@ -101,7 +101,7 @@ function stopWithUs(cli: Cli, rpc: Rpc, running: Running): { by: NodeJS.Signals 
 }
 
 /** Copies output as it comes until the command has ended and all of it was copied. */
-async function shown(rpc: Rpc, running: Running, waited: Promise<CommandResult>): Promise<CommandResult> {
+export async function shown(rpc: Rpc, running: Running, waited: Promise<CommandResult>): Promise<CommandResult> {
   const ended = new AbortController()
   const over = waited.finally(() => ended.abort())
   // The error is thrown by the last line; here it must not count as unhandled while the copying goes on.
@@ -153,7 +153,7 @@ async function whole(rpc: Rpc, running: Running, result: CommandResult): Promise
   return { ...result, stdout: await all('stdout'), stderr: await all('stderr'), truncated: false }
 }
 
-async function conclude(
+export async function conclude(
   cli: Cli,
   rpc: Rpc,
   running: Running,
@@ -200,4 +200,4 @@ const SIGNALS: Record<string, number> = {
 /** As a shell would say it: 128 and the signal's number. */
 const signalCode = (signal: string): number => 128 + (SIGNALS[signal] ?? 0)
 
-const ownCode = ({ code, signal }: CommandResult): number => code ?? signalCode(signal ?? '')
+export const ownCode = ({ code, signal }: CommandResult): number => code ?? signalCode(signal ?? '')

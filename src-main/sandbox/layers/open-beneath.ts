@@ -29,6 +29,8 @@ export interface OpenBeneathOptions {
    * Without it no absolute link is followed.
    */
   insideRoot?: string
+  /** A FIFO is meant, in place of a regular file; it is opened without waiting for its other end. */
+  fifo?: boolean
 }
 
 /** As the kernel's own limit. */
@@ -138,7 +140,8 @@ class Walk {
   }
 
   #checked(fd: number, flags: number): number {
-    const wanted = (flags & constants.O_DIRECTORY) === 0 ? constants.S_IFREG : constants.S_IFDIR
+    const plain = this.#options.fifo ? constants.S_IFIFO : constants.S_IFREG
+    const wanted = (flags & constants.O_DIRECTORY) === 0 ? plain : constants.S_IFDIR
     const kind = fstatSync(fd).mode & constants.S_IFMT
     if (kind === wanted) {
       if ((flags & constants.O_TRUNC) !== 0) ftruncateSync(fd)

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { constants as system } from 'node:os'
+import type { TerminalSize } from '../../contract/index.ts'
 import type { CommandEnd, RunningCommand } from '../sandbox.ts'
 import type { CommandMeta, RecordedEnd } from './run-folder.ts'
 
@@ -11,6 +12,8 @@ type Stream = 'stdout' | 'stderr'
 export interface CommandAccess {
   size(stream: Stream): Promise<number>
   read(stream: Stream, offset: number, limit: number): Promise<Uint8Array>
+  type(bytes: Uint8Array): Promise<void>
+  resize(size: TerminalSize): Promise<void>
   kill(): Promise<void>
   remove(): Promise<void>
 }
@@ -62,6 +65,14 @@ export class LocalCommand implements RunningCommand {
 
   size(stream: Stream): Promise<number> {
     return this.#access.size(stream)
+  }
+
+  async type(bytes: Uint8Array): Promise<void> {
+    if (this.running) await this.#access.type(bytes)
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    if (this.running) await this.#access.resize(size)
   }
 
   async kill(reason: 'timed-out' | 'cancelled'): Promise<void> {

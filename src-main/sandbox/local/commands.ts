@@ -3,6 +3,7 @@
  * started. How one ends is told by the launcher's line; a slow look at the run folders covers what cannot tell: commands
  * of an earlier host, and supervisors that were killed.
  */
+import { randomUUID } from 'node:crypto'
 import { chmodSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,6 +26,7 @@ import {
 import { RUN_FOLDER } from './root-plan.ts'
 import { type CommandMeta, folderName, RunFolders } from './run-folder.ts'
 import type { StoredSpec } from './state.ts'
+import { Terminal } from './terminal.ts'
 
 interface Entry {
   command: LocalCommand
@@ -217,6 +219,8 @@ export class Commands {
         read: async (stream, offset, limit) =>
           said(entry, stream)?.subarray(offset, offset + limit) ??
           this.#use(entry, () => entry.folders.read(folder, stream, offset, limit)),
+        type: (bytes) => this.#terminal(entry).type(bytes),
+        resize: (size) => this.#terminal(entry).resize(size),
         kill: () => this.#kill(entry),
         remove: () =>
           this.#use(entry, async () => {
@@ -226,6 +230,20 @@ export class Commands {
       }),
     }
     return entry
+  }
+
+  #terminal({ command, folder, folders }: Entry): Terminal {
+    return new Terminal({
+      id: command.id,
+      isRunning: () => command.running,
+      keys: () => this.#options.inView(() => folders.keys(folder)),
+      path: () => this.#options.inView(() => folders.terminal(folder)),
+      run: async (words) => {
+        const helper = await this.start({ id: randomUUID(), command: [...words] }, '/')
+        await helper.ended
+        await helper.collect({ stdout: '/dev/null', stderr: '/dev/null' })
+      },
+    })
   }
 
   /** What was taken out of the view can be read without it, also when the sandbox has ended. */

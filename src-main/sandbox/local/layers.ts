@@ -154,6 +154,14 @@ export class Layers {
     return hasEntries(path) || !sameAttributes(path, top === 0 ? base : this.path(overlay, top))
   }
 
+  /** Milliseconds since 1970 of the newest change in a live layer since it was last frozen; null where there is none. */
+  async lastChange(overlay: Overlay, { upper, copiedAt }: OverlayState): Promise<number | null> {
+    let newest: bigint | null = null
+    for await (const time of changeTimes(Buffer.from(this.path(overlay, upper))))
+      if ((copiedAt === null || time >= BigInt(copiedAt)) && (newest === null || time > newest)) newest = time
+    return newest === null ? null : Number(newest / 1_000_000n)
+  }
+
   /** Removes a layer that nobody mounts or refers to. Best effort: destroy removes the rest. */
   async discard(overlay: Overlay, number: number): Promise<void> {
     await rm(this.path(overlay, number), { recursive: true, force: true }).catch(unlessRefused)
@@ -252,4 +260,21 @@ async function changedSince(path: Buffer, time: bigint, except: string | null): 
     } else if ((await lstat(child, { bigint: true })).ctimeNs >= time) return true
   }
   return false
+}
+
+/** When the status of each entry beneath a folder last changed, nanoseconds since 1970; what goes meanwhile is left out. */
+async function* changeTimes(path: Buffer): AsyncGenerator<bigint> {
+  const entries = await readdir(path, { withFileTypes: true, encoding: 'buffer' }).catch(unlessGone)
+  for (const entry of entries ?? []) {
+    const child = Buffer.concat([path, Buffer.from('/'), entry.name])
+    const stat = await lstat(child, { bigint: true }).catch(unlessGone)
+    if (stat) yield stat.ctimeNs
+    if (entry.isDirectory()) yield* changeTimes(child)
+  }
+}
+
+/** Gone, or closed to us by an agent that is the same user: nothing to be seen there. */
+function unlessGone(error: NodeJS.ErrnoException): null {
+  if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return null
+  throw error
 }

@@ -121,6 +121,8 @@ test.runIf(process.getuid?.() === 0)('command: a disk that fills up while output
         size: async () => output.length,
         // As it is while a checkpoint has the sandbox to itself.
         read: async (_, offset, limit) => sleep(20, output.subarray(offset, offset + limit)),
+        type: async () => {},
+        resize: async () => {},
         kill: async () => {},
         remove: async () => expect.unreachable('it was not collected'),
       },

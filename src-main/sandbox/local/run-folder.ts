@@ -27,6 +27,7 @@ import type { CommandSpec } from '../sandbox.ts'
 import { entryOf, removeAt } from './remove-at.ts'
 import { RUN_FOLDER } from './root-plan.ts'
 import type { Agent } from './state.ts'
+import { KEYS_FILE, onTerminal, TERMINAL_FILE, TTY_FILE } from './terminal.ts'
 
 /** What a later host must know of a command, beside what its supervisor writes. */
 export interface CommandMeta {
@@ -118,6 +119,21 @@ export class RunFolders {
   async supervisor(name: string): Promise<number | null> {
     const pid = Number((await this.#text(name, 'pid')).trim())
     return pid > 0 ? pid : null
+  }
+
+  /** The FIFO for what is typed, open for writing without waiting; null where the command has none that is read. */
+  async keys(name: string): Promise<number | null> {
+    try {
+      return await openBeneath(this.#root(), `${name}/${KEYS_FILE}`, constants.O_WRONLY, { fifo: true })
+    } catch (error) {
+      if (error instanceof FileNotFoundError || error instanceof InvalidPathError) return null
+      throw error
+    }
+  }
+
+  /** Where its terminal is, as the sandbox names it; null where it has none yet. */
+  async terminal(name: string): Promise<string | null> {
+    return /^\/dev\/pts\/\d+(?=\n)/.exec(await this.#text(name, TTY_FILE))?.[0] ?? null
   }
 
   async size(name: string, file: string): Promise<number> {
@@ -219,7 +235,7 @@ function writeNew(folder: number, name: string, content: string | Uint8Array): v
 function launchFiles(
   name: string,
   meta: CommandMeta,
-  { command, stdin }: CommandSpec,
+  { command, stdin, terminal }: CommandSpec,
   dir: string,
   env: Readonly<Record<string, string>>,
   starter: readonly string[],
@@ -240,6 +256,11 @@ function launchFiles(
   }
   // Names that no shell can export.
   if (odd.length > 0) words = ['env', ...odd, ...words]
+  if (terminal !== undefined) {
+    const shown = onTerminal(inside, words, terminal, env.SHELL ?? '/bin/sh')
+    files.push([TERMINAL_FILE, shown.file])
+    words = shown.words
+  }
   const input = stdin === undefined ? '/dev/null' : `${inside}/stdin`
   lines.push(`set -- ${[dir, name, input, ...starter, ...words].map(quote).join(' ')}`)
   files.push(['launch', `${lines.join('\n')}\n`])

@@ -279,6 +279,11 @@ export class LocalSandbox implements Sandbox {
     return this.#layersGate.shared(() => this.#reader.pair(path, this.#stack(from), this.#stack(to), textLimitBytes))
   }
 
+  async lastChange(): Promise<number | null> {
+    this.#mustBeOpen()
+    return this.#layers.lastChange('workspace', this.#standing.state.workspace)
+  }
+
   async processes(): Promise<ProcessInfo[]> {
     return this.#open && this.#namespace.holderLives ? this.#commands.describeProcesses() : []
   }
