@@ -7,8 +7,9 @@
  *
  * Live layers change while they are read: what is no longer there is null or empty, never an error.
  */
-import { closeSync, constants, lstatSync, openSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
-import { EngineUnavailableError } from '../../contract/index.ts'
+import { closeSync, constants, type Dirent, lstatSync, openSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { EngineUnavailableError, type EntryKind } from '../../contract/index.ts'
+import type { ListedKind, Listing } from './listings.ts'
 import { type ByteString, join, readableBytes, toByteString, toBytes } from './names.ts'
 
 /** A layer's folder on the host. */
@@ -37,6 +38,15 @@ export const closeReading = (reading: Reading): void => {
 /** Above this a path is reached through a descriptor: the kernel takes 4,096 bytes, and a name has up to 255. */
 export const LONG_PATH = 3500
 
+/** What was seen of an entry; its attributes only where they had to be asked for. */
+interface Seen {
+  kind: EntryKind | 'whiteout'
+  stat: Stats | null
+}
+
+const FOLDER: Seen = { kind: 'folder', stat: null }
+const NOTHING: Listing = new Map()
+
 export class LayerDir {
   readonly layer: LayerFolder
   /** Within the layer, '' for its root. */
@@ -46,12 +56,14 @@ export class LayerDir {
   readonly #address: ByteString
   readonly #reading: Reading
   readonly #parent: LayerDir | null
+  readonly #listing: Listing | null
   #fd: number | null = null
 
   private constructor(
     layer: LayerFolder,
     depth: number,
     reading: Reading,
+    listing: Listing | null,
     path: ByteString,
     parent: LayerDir | null,
     address: ByteString,
@@ -60,17 +72,21 @@ export class LayerDir {
     this.depth = depth
     this.path = path
     this.#reading = reading
+    this.#listing = listing
     this.#parent = parent
     this.#address = address
   }
 
-  static root(layer: LayerFolder, depth: number, reading: Reading): LayerDir {
-    return new LayerDir(layer, depth, reading, '', null, toByteString(layer.path))
+  /** @param listing of the layer, where it is known: names are not asked for again then */
+  static root(layer: LayerFolder, depth: number, reading: Reading, listing: Listing | null = null): LayerDir {
+    return new LayerDir(layer, depth, reading, listing, '', null, toByteString(layer.path))
   }
 
   child(name: ByteString): LayerDir {
     const address = `${this.#address}/${name}`
-    return new LayerDir(this.layer, this.depth, this.#reading, join(this.path, name), this, address)
+    const listed = this.#listing?.get(name)
+    const listing = this.#listing && (typeof listed === 'object' ? listed : NOTHING)
+    return new LayerDir(this.layer, this.depth, this.#reading, listing, join(this.path, name), this, address)
   }
 
   /** Closes what was opened for this folder; asked again it is opened again. */
@@ -101,22 +117,35 @@ export class LayerDir {
 
   /** Names in this folder in no order, whiteouts among them. */
   names(): ByteString[] {
+    if (this.#listing !== null) return [...this.#listing.keys()]
     const names = this.#unlessGone(() => readdirSync(this.address(), { encoding: 'latin1' })) ?? []
     this.#reading.effort.entries += names.length
     return names
   }
 
-  /** Names of the folders in this folder. */
-  folders(): ByteString[] {
+  /** Names in this folder with their kinds, as they are now. */
+  list(): (readonly [ByteString, ListedKind | 'folder'])[] {
     const entries =
       this.#unlessGone(() => readdirSync(this.address(), { encoding: 'latin1', withFileTypes: true })) ?? []
     this.#reading.effort.entries += entries.length
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+    return entries.map((entry) => [entry.name, listedKind(entry)])
+  }
+
+  /** What stands under a name; null where there is nothing. */
+  look(name: ByteString): Seen | null {
+    if (this.#listing !== null) {
+      const entry = this.#listing.get(name)
+      if (entry === undefined) return null
+      if (entry !== 'device') return typeof entry === 'string' ? { kind: entry, stat: null } : FOLDER
+    }
+    const stat = this.stat(name)
+    return stat && { kind: kindOf(stat), stat }
   }
 
   stat(name?: ByteString): Stats | null {
     this.#reading.effort.entries++
-    return this.#unlessGone(() => lstatSync(this.address(name)))
+    // Not by an error, which costs far more than the call: most names are not there.
+    return this.#unlessGone(() => lstatSync(this.address(name), { throwIfNoEntry: false }) ?? null)
   }
 
   readLink(name: ByteString): Buffer | null {
@@ -154,4 +183,27 @@ export class LayerDir {
 export function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' || code === 'ESTALE'
+}
+
+function kindOf(stat: Stats): EntryKind | 'whiteout' {
+  switch (stat.mode & constants.S_IFMT) {
+    case constants.S_IFDIR:
+      return 'folder'
+    case constants.S_IFREG:
+      return 'file'
+    case constants.S_IFLNK:
+      return 'symlink'
+    case constants.S_IFCHR:
+      // No process in the sandbox can make one: the overlay refuses this device number.
+      return stat.rdev === 0 ? 'whiteout' : 'other'
+    default:
+      return 'other'
+  }
+}
+
+function listedKind(entry: Dirent): ListedKind | 'folder' {
+  if (entry.isDirectory()) return 'folder'
+  if (entry.isFile()) return 'file'
+  if (entry.isSymbolicLink()) return 'symlink'
+  return entry.isCharacterDevice() ? 'device' : 'other'
 }

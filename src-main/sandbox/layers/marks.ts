@@ -3,12 +3,14 @@
  * *redirect* (the folder was renamed; the layers below have it under another name, met in live layers only).
  *
  * They are extended attributes, which Node cannot read, so a tool reads them, for all folders of all layers that
- * are needed in one go. A frozen layer's marks are kept, a live one's are read anew each time.
+ * are needed in one go. A frozen layer's marks are kept, those of a live one while its folders stay as they were.
  */
 import { closeSync, constants, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { InternalError } from '../../contract/index.ts'
-import { isGone, LayerDir, type LayerFolder, LONG_PATH, type Reading } from './layer-dir.ts'
+import { isGone, type LayerDir, type LayerFolder, LONG_PATH, type Reading } from './layer-dir.ts'
+import { foldersOf, type Listing, Listings } from './listings.ts'
+import { LiveMarks } from './live-marks.ts'
 import { chooseMarkTool, type MarkTool } from './mark-tools.ts'
 import { type ByteString, join, toByteString } from './names.ts'
 
@@ -19,15 +21,21 @@ export interface Mark {
   redirect: ByteString | null
 }
 
-/** The marks of some layers: by layer path, then by folder. */
+/** The marks of some layers' folders, and what was listed on the way. */
 export interface Marks {
-  of(folder: LayerDir): Promise<Mark>
+  of(folder: LayerDir): Mark | Promise<Mark>
+  /** What a frozen layer holds; null where that changes or was not asked for. */
+  listing(layer: LayerFolder): Listing | null
 }
 
 const NONE: Mark = { opaque: false, redirect: null }
 
-/** Answers for the folders of one layer. A folder that is not in it has to be asked about. */
-type LayerMarks = Map<ByteString, Mark>
+interface LayerMarks {
+  /** Of the folders that were asked about; any other has to be asked about by itself. */
+  marks: Map<ByteString, Mark>
+  /** Nothing is noted anywhere in a layer that stays as it is: so it is with most. */
+  plain: boolean
+}
 
 /** Frozen layers whose marks are kept: some sessions' whole chains. */
 const KEPT_LAYERS = 1024
@@ -36,6 +44,8 @@ export class MarkReader {
   readonly #xattr: OpaqueXattr
   readonly #tools: readonly MarkTool[]
   readonly #kept = new Map<string, LayerMarks>()
+  readonly #listings = new Listings()
+  readonly #live = new LiveMarks()
   #tool: Promise<MarkTool> | null = null
 
   constructor(xattr: OpaqueXattr, tools: readonly MarkTool[]) {
@@ -46,6 +56,7 @@ export class MarkReader {
   /** Drops what is kept about a layer: for whoever changes a frozen one (folding, pruning). */
   forget(layerPath: string): void {
     this.#kept.delete(layerPath)
+    this.#listings.forget(layerPath)
   }
 
   /**
@@ -54,27 +65,50 @@ export class MarkReader {
    */
   async read(layers: readonly LayerFolder[], reading: Reading): Promise<Marks> {
     const found = new Map<string, LayerMarks>()
-    const folders: { layer: LayerFolder; path: ByteString }[] = []
+    const listings = new Map<string, Listing>()
+    const wanted: { layer: LayerFolder; path: ByteString }[] = []
+    const asked = Date.now()
     for (const layer of layers) {
+      if (found.has(layer.path)) continue
+      const listing = this.#listings.of(layer, reading)
+      if (layer.frozen) listings.set(layer.path, listing)
       const kept = layer.frozen ? this.#kept.get(layer.path) : undefined
-      if (kept === undefined && !found.has(layer.path))
-        for (const path of listFolders(layer, reading)) folders.push({ layer, path })
-      found.set(layer.path, found.get(layer.path) ?? kept ?? new Map())
+      const own = kept ?? { marks: new Map(), plain: layer.frozen }
+      found.set(layer.path, own)
+      if (kept !== undefined) continue
+      const tooLong = () => {
+        own.plain = false
+      }
+      for (const path of markable(layer, listing, tooLong)) {
+        const known = layer.frozen ? null : this.#live.of(layer, path)
+        if (known === null) wanted.push({ layer, path })
+        else own.marks.set(path, known)
+      }
     }
-    const marks = await this.#ask(folders)
-    for (const [at, { layer, path }] of folders.entries()) {
-      const mark = marks[at]
-      if (mark !== undefined) found.get(layer.path)?.set(path, mark)
+    const answers = await this.#ask(wanted)
+    for (const [at, { layer, path }] of wanted.entries()) {
+      const own = found.get(layer.path)
+      const mark = answers[at]
+      if (mark !== undefined) own?.marks.set(path, mark)
+      if (own !== undefined && !(mark?.opaque === false && mark.redirect === null)) own.plain = false
     }
-    for (const layer of layers) if (layer.frozen) this.#keep(layer.path, found.get(layer.path) ?? new Map())
+    for (const layer of layers) {
+      const own = found.get(layer.path)
+      if (own !== undefined && layer.frozen) this.#keep(layer.path, own)
+      else if (own !== undefined) this.#live.keep(layer, own.marks, asked)
+    }
     return {
-      of: async (folder) => found.get(folder.layer.path)?.get(folder.path) ?? (await this.#askOne(folder)),
+      listing: ({ path }) => listings.get(path) ?? null,
+      of: (folder) => {
+        const known = found.get(folder.layer.path)
+        return known?.plain ? NONE : (known?.marks.get(folder.path) ?? this.#askOne(folder))
+      },
     }
   }
 
   /** The marks of a layer's folders, as they are now. @throws the system's ENAMETOOLONG where it is too deep to tell */
   async ofLayer(layer: LayerFolder, reading: Reading): Promise<ReadonlyMap<ByteString, Mark>> {
-    const paths = listFolders(layer, reading, (path) => {
+    const paths = markable(layer, this.#listings.of({ ...layer, frozen: false }, reading), (path) => {
       throw Object.assign(new Error(`${path.slice(0, 200)}... is too long a path`), { code: 'ENAMETOOLONG' })
     })
     const marks = await this.#ask(paths.map((path) => ({ layer, path })))
@@ -106,7 +140,7 @@ export class MarkReader {
     }
   }
 
-  async #ask(folders: { layer: LayerFolder; path: ByteString }[]): Promise<(Mark | undefined)[]> {
+  async #ask(folders: readonly { layer: LayerFolder; path: ByteString }[]): Promise<(Mark | undefined)[]> {
     const first = folders[0]
     if (first === undefined) return []
     const tool = await this.#chosenTool(first.layer)
@@ -140,23 +174,11 @@ export class MarkReader {
  * The folders of a layer but its root, which is merged with what lies below whatever is noted on it, and but those
  * whose path is longer than the kernel takes in one piece.
  */
-function listFolders(
-  layer: LayerFolder,
-  reading: Reading,
-  tooLong: (path: ByteString) => void = () => {},
-): ByteString[] {
+function markable(layer: LayerFolder, listing: Listing, tooLong: (path: ByteString) => void = () => {}): ByteString[] {
   const paths: ByteString[] = []
-  const walk = (folder: LayerDir): void => {
-    for (const name of folder.folders()) {
-      const child = folder.child(name)
-      if (layer.path.length + child.path.length < LONG_PATH) paths.push(child.path)
-      else tooLong(child.path)
-      walk(child)
-      child.close()
-    }
+  for (const path of foldersOf(listing)) {
+    if (layer.path.length + path.length < LONG_PATH) paths.push(path)
+    else tooLong(path)
   }
-  const root = LayerDir.root(layer, 0, reading)
-  walk(root)
-  root.close()
   return paths
 }

@@ -2,10 +2,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { bruteForce, treeOf } from './brute-force.ts'
 import { createLayerReader, type LayerFolder, layerBytes } from './index.ts'
+import { type MarkTool, tarTool } from './mark-tools.ts'
 import { modesHere, Overlay } from './overlay-for-tests.ts'
 
 let overlay: Overlay
@@ -56,6 +58,35 @@ for (const mode of modesHere) {
       }
       expect(costs[1]).toBe(costs[0])
       expect(costs[0]).toBeLessThan(30 * 15)
+    })
+
+    test('what stands is asked again without a program, until something is noted on a folder', async () => {
+      fs.mkdirSync(join(overlay.base, 'dir/inner'), { recursive: true })
+      fs.writeFileSync(join(overlay.base, 'dir/old'), '')
+      const { upper, tree } = await overlay.mountWritable()
+      fs.writeFileSync(join(tree, 'dir/inner/new'), '')
+      let asked: number | null = null
+      const counting: MarkTool = {
+        ...tarTool,
+        read: (from, folders, names) => {
+          if (asked !== null) asked += folders.length
+          return tarTool.read(from, folders, names)
+        },
+      }
+      const reader = createLayerReader({ opaqueXattr: overlay.opaqueXattr, tools: [counting] })
+      const paths = async () =>
+        (await reader.changes(overlay.frozen, [upper, ...overlay.frozen])).map(({ path }) => path)
+      // What changed only just now is asked about again.
+      await sleep(50)
+      expect(await paths()).toEqual(['dir/inner/new'])
+      asked = 0
+      expect(await paths()).toEqual(['dir/inner/new'])
+      expect(asked).toBe(0)
+
+      fs.rmSync(join(tree, 'dir'), { recursive: true })
+      fs.mkdirSync(join(tree, 'dir'))
+      expect(await paths()).toEqual(['dir/inner', 'dir/old'])
+      expect(asked).toBe(1)
     })
 
     test('a frozen layer that was changed is read anew once the reader was told', async () => {

@@ -2,7 +2,7 @@
  * A stack of layers seen as one tree, by the kernel's rules: the topmost entry of a name counts; folders of the
  * same name are merged down to an opaque one, a whiteout or something that is no folder.
  */
-import { constants, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import type { EntryKind } from '../../contract/index.ts'
 import { LayerDir, type LayerFolder, type Reading } from './layer-dir.ts'
 import type { Marks } from './marks.ts'
@@ -30,7 +30,7 @@ export class Stack {
   readonly #marks: Marks
 
   constructor(layers: readonly LayerFolder[], marks: Marks, reading: Reading) {
-    this.#roots = layers.map((layer, depth) => LayerDir.root(layer, depth, reading))
+    this.#roots = layers.map((layer, depth) => LayerDir.root(layer, depth, reading, marks.listing(layer)))
     this.#marks = marks
   }
 
@@ -49,19 +49,21 @@ export class Stack {
     let top: Stats | null = null
     let nameBelow = name
     for (const dir of searched) {
-      const stat = dir.stat(nameBelow)
-      if (stat === null) continue
-      const kind = kindOf(stat)
-      if (kind === 'whiteout') break
-      if (kind !== 'folder') {
-        if (top === null) return { kind, stat, dir, name: nameBelow }
-        break
+      const seen = dir.look(nameBelow)
+      if (seen === null) continue
+      const { kind } = seen
+      if (kind === 'whiteout' || (kind !== 'folder' && top !== null)) break
+      if (top === null) {
+        const stat = seen.stat ?? dir.stat(nameBelow)
+        if (stat === null) continue
+        if (kind !== 'folder') return { kind, stat, dir, name: nameBelow }
+        top = stat
       }
       const part = dir.child(nameBelow)
       parts.push(part)
-      top ??= stat
       if (dir.depth === this.#roots.length - 1) break
-      const mark = await this.#marks.of(part)
+      const known = this.#marks.of(part)
+      const mark = known instanceof Promise ? await known : known
       if (mark.opaque) break
       if (mark.redirect?.startsWith('/')) {
         parts.push(...(await this.#redirected(dir.depth + 1, mark.redirect)))
@@ -106,20 +108,4 @@ export function sharedTail(before: readonly LayerDir[], after: readonly LayerDir
     shared++
   }
   return shared
-}
-
-function kindOf(stat: Stats): EntryKind | 'whiteout' {
-  switch (stat.mode & constants.S_IFMT) {
-    case constants.S_IFDIR:
-      return 'folder'
-    case constants.S_IFREG:
-      return 'file'
-    case constants.S_IFLNK:
-      return 'symlink'
-    case constants.S_IFCHR:
-      // No process in the sandbox can make one: the overlay refuses this device number.
-      return stat.rdev === 0 ? 'whiteout' : 'other'
-    default:
-      return 'other'
-  }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
 import { EngineUnavailableError, FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
 import { call } from '../channel/index.ts'
-import { createLayerReader, type LayerFolder, type LayerReader, layerBytes, resolveInside } from '../layers/index.ts'
+import { createThreadedReader, type LayerFolder, type LayerReader, layerBytes, resolveInside } from '../layers/index.ts'
 import type {
   CheckpointOutcome,
   CommandSpec,
@@ -88,7 +88,7 @@ export class LocalSandbox implements Sandbox {
       kept: join(folder, 'kept'),
     })
     this.#freezer = new Freezer(this.#groups, () => this.#commands.processes())
-    this.#reader = createLayerReader({ opaqueXattr: user ? 'user.overlay.opaque' : 'trusted.overlay.opaque' })
+    this.#reader = createThreadedReader(user ? 'user.overlay.opaque' : 'trusted.overlay.opaque')
     const reopen = () => this.#reopen()
     this.#standing = new Standing(
       {
