@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openSessions, type Session } from '../src-main/session/index.ts'
@@ -81,12 +82,42 @@ const begin = async (name: string, workspace: string): Promise<Session> => {
   })
   return sessions.find(name)
 }
+/** What differs, among 100,000 files: a hundred at the end of a chain, and all of them. */
+async function measureChanges(session: Session): Promise<void> {
+  const save = (label: string) => session.checkpoint({ label, why: null, messages: null, takenBy: 'you' })
+  const changes = (from: string, to: string) => session.changes({ from, to, limit: null })
+  const edit = async (round: number) => {
+    for (let n = 0; n < 100; n++) {
+      const file = (n * 977 + round * 31) % 100_000
+      await session.write({ path: `d${file % 100}/f${file}`, content: `${round}`, encoding: 'utf-8', tool: null })
+    }
+  }
+  for (let round = 0; round <= 20; round++) {
+    await edit(round)
+    await save(`c${round}`)
+  }
+  await edit(21)
+  // What frozen layers hold is learned once.
+  for (const to of ['c20', 'now']) await changes('c19', to)
+  add('100 changes of 100,000 files', await repeat(runs, () => changes('c19', 'c20')), 'fork', 20)
+  add('100 changes, to what stands', await repeat(runs, () => changes('c20', 'now')), 'fork', 20)
+  await runCommand(session, ['sh', '-c', 'for d in d*; do for f in $d/*; do echo x >>$f; done; done'])
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  add('100,000 changes', await repeat(1, () => changes('c20', 'now')), 'fork')
+  delay.disable()
+  const stall = { p50: delay.percentile(99) / 1e6, p95: delay.max / 1e6, runs: 1 }
+  add('  the host meanwhile: p99, worst delay', stall, 'fork', 50)
+  await session.destroy()
+}
+
 let commands = 0
-const runTrue = async (session: Session) => {
+const runTrue = (session: Session) => runCommand(session, ['true'])
+const runCommand = async (session: Session, command: string[]) => {
   const id = `bench-${commands++}`
   await session.startCommand({
     id,
-    command: ['true'],
+    command,
     cwd: null,
     env: {},
     stdin: null,
@@ -99,9 +130,10 @@ const runTrue = async (session: Session) => {
 
 try {
   const few = workspaceOf(10)
+  const many = workspaceOf(100_000)
   for (const [files, workspace] of [
     [10, few],
-    [20_000, workspaceOf(20_000)],
+    [100_000, many],
   ] as const) {
     const samples: number[] = []
     for (let run = 0; run < (values.quick ? 2 : 7); run++) {
@@ -122,6 +154,14 @@ try {
   const write = (path: string, text = content) => session.write({ path, content: text, encoding: 'utf-8', tool: null })
   add('write 1 KB', await repeat(runs, (n) => write(`written-${n}`)), 'fork')
   add('read 1 KB', await repeat(runs, () => session.read({ path: 'written-0', at: 'now', encoding: null })), 'fork')
+  const large = 'x'.repeat(100 << 20)
+  const largeRuns = values.quick ? 2 : 5
+  add('write 100 MB', await repeat(largeRuns, (n) => write(`large-${n}`, large)), 'fork')
+  add(
+    'read 100 MB',
+    await repeat(largeRuns, () => session.read({ path: 'large-0', at: 'now', encoding: null })),
+    'fork',
+  )
   add('run true', await repeat(runs, () => runTrue(session)), 'fork', 4)
 
   let points = 0
@@ -152,6 +192,7 @@ try {
     )
   }
   await session.destroy()
+  await measureChanges(await begin('changes', many))
 } finally {
   // What a failure left running; without one there is nothing.
   for (const { id, status } of sessions.list()) if (status !== 'destroyed') await sessions.find(id).destroy()
