@@ -5,7 +5,14 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { launchBrowser } from './browser.ts'
 import { TestHost } from './host.ts'
-import { emptyState, keyboardAlone, rewindAndUndo, sessionFromTheTerminal, watchTheDemo } from './journeys.ts'
+import {
+  emptyState,
+  keyboardAlone,
+  rewindAndUndo,
+  sessionFromTheTerminal,
+  shellInTheWindow,
+  watchTheDemo,
+} from './journeys.ts'
 import { suiteNeeding } from './needs.ts'
 import { MainWindow } from './pages/main-window.ts'
 
@@ -48,6 +55,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   })
 
   test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: host }))
+
+  test('a shell in the sandbox', () => shellInTheWindow({ page, data: host }))
 
   test('a session on a folder that is not there yet', async () => {
     const folder = join(host.folder('around'), 'not', 'yet')

@@ -3,7 +3,14 @@ import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { APP_NEEDS, App } from './electron.ts'
 import { TestHost } from './host.ts'
-import { emptyState, keyboardAlone, rewindAndUndo, sessionFromTheTerminal, watchTheDemo } from './journeys.ts'
+import {
+  emptyState,
+  keyboardAlone,
+  rewindAndUndo,
+  sessionFromTheTerminal,
+  shellInTheWindow,
+  watchTheDemo,
+} from './journeys.ts'
 import { suiteNeeding } from './needs.ts'
 import { MainWindow } from './pages/main-window.ts'
 
@@ -26,6 +33,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     })
 
     test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: app.data }))
+
+    test('a shell in the sandbox', () => shellInTheWindow({ page, data: app.data }))
 
     test('the keyboard alone', () => keyboardAlone({ page, data: app.data }))
 

@@ -213,3 +213,44 @@ async function tabTo(page: Page, wanted: (focused: Focused) => boolean): Promise
   }
   throw new Error(`Tab never reached it, only ${seen.map(({ role, name }) => `${role} '${name}'`).join(', ')}`)
 }
+
+/** A shell in the sandbox, opened by its key and typed into; then a program that another terminal started, watched. */
+export async function shellInTheWindow({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await data.json('init', data.folder('shelled'), '--session', 'shelled')
+  await window.session('shelled').click()
+  await window.now.waitFor(VISIBLE)
+  await page.keyboard.press('t')
+  const terminal = page.getByRole('textbox', { name: 'Terminal' })
+  await terminal.waitFor(VISIBLE)
+  await terminal.getByText('$').first().waitFor(VISIBLE)
+  await page.keyboard.type('printf "\\033[32mgreen\\033[0m"; echo; echo typed >typed.txt; stty size')
+  await page.keyboard.press('Enter')
+  await terminal.getByText('green', { exact: true }).waitFor(VISIBLE)
+  // It is as large as its place, not as the first guess.
+  await terminal.getByText(/^(?!24 80)\d+ \d+$/).waitFor(VISIBLE)
+  expect(await data.json('--session', 'shelled', 'read', 'typed.txt')).toMatchObject({ content: 'typed\n' })
+
+  // Keys that the window has of its own are the terminal's while it is typed into; the way out is its own.
+  await page.keyboard.type('r')
+  expect(await window.sheet.count()).toBe(0)
+  await page.keyboard.press('Control+c')
+  await page.keyboard.press('Shift+Escape')
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Commands')
+
+  await data.ask((rpc) =>
+    rpc.commands.start({
+      session: 'shelled',
+      id: 'elsewhere',
+      command: 'echo "what is your name?"; read name; echo "hello $name"',
+      terminal: { columns: 60, rows: 10 },
+    }),
+  )
+  await page.getByRole('option', { name: /what is your name/ }).click()
+  await terminal.getByText('what is your name?').waitFor(VISIBLE)
+  await terminal.click()
+  await page.keyboard.type('you')
+  await page.keyboard.press('Enter')
+  await terminal.getByText('hello you').waitFor(VISIBLE)
+  await page.getByText('exit 0').first().waitFor(VISIBLE)
+}

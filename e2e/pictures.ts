@@ -41,6 +41,16 @@ try {
     await take(page, tab.toLowerCase())
   }
 
+  await page.keyboard.press('t')
+  await page.getByRole('textbox', { name: 'Terminal' }).getByText('$').first().waitFor()
+  await page.keyboard.type('ls -la --color && git status')
+  await page.keyboard.press('Enter')
+  await page.waitForTimeout(500)
+  await take(page, 'shell')
+  await page.keyboard.type('exit')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Shift+Escape')
+
   const { name } = (await host.ask((rpc) => rpc.sessions.list()))[0] ?? { name: '' }
   await host.json('--session', name, 'exec', 'echo draft > notes.txt; echo more >> README.md; rm -f verify.sh')
   await host.json('--session', name, 'checkpoint', 'wandered off')

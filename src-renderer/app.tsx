@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
 import { isLive } from '../src-main/contract/timeline.ts'
+import { fromRpcError } from '../src-main/contract/wire.ts'
 import { Boundary } from './elements/boundary.tsx'
 import { Loading, Problem } from './elements/problem.tsx'
 import { Banner, SignedOut } from './host/banner.tsx'
@@ -15,6 +16,7 @@ import { SessionView } from './session/session-view.tsx'
 import { StatusBar } from './session/status-bar.tsx'
 import { SessionList } from './sessions/session-list.tsx'
 import { Start } from './start/start.tsx'
+import { openShell } from './terminal/shell.ts'
 
 export function App() {
   const [keys, setKeys] = useState(false)
@@ -61,7 +63,7 @@ function Main() {
 }
 
 function useActions(showKeys: () => void): void {
-  const { rewind, selection, session } = useHost()
+  const { rewind, rpc, selection, session } = useHost()
   useEffect(() => {
     const actions: Partial<Record<Action, () => void>> = {
       rewind: () => {
@@ -75,6 +77,17 @@ function useActions(showKeys: () => void): void {
       messages: () => selection.tab('messages'),
       output: () => selection.tab('output'),
       ledger: () => selection.tab('ledger'),
+      shell: () => {
+        const { details } = session.getState()
+        if (!details || !isLive(details)) return
+        openShell(rpc, details.id).then(
+          (id) => selection.opened(id),
+          (error) => {
+            const { message, nextStep } = fromRpcError(error)
+            rewind.say({ kind: 'problem', text: message, nextStep, undo: false })
+          },
+        )
+      },
       search: () => document.getElementById('session-search')?.focus(),
       keys: showKeys,
     }

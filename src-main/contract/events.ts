@@ -27,6 +27,7 @@ export const SessionEvent = z.discriminatedUnion('type', [
   Envelope.extend({ type: z.literal('headMoved'), head: z.string() }),
   Envelope.extend({ type: z.literal('filesChanged') }),
   Envelope.extend({ type: z.literal('messagesChanged'), revision: z.number(), count: z.number() }),
+  /** Also when its terminal was given another size. */
   Envelope.extend({ type: z.literal('commandStarted'), command: CommandRecord }),
   Envelope.extend({ type: z.literal('commandEnded'), command: CommandRecord }),
   /** One attempt of a verifier; `verdict` is null while it runs. */

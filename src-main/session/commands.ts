@@ -108,6 +108,7 @@ export class Commands {
       note: null,
       stdoutBytes: 0,
       stderrBytes: 0,
+      terminal: request.terminal ?? null,
     }
     return context.gate.shared(async () => {
       const raced = context.store.commands.get(context.id, request.id)
@@ -212,7 +213,14 @@ export class Commands {
   }
 
   async resize(id: string, size: TerminalSize): Promise<void> {
-    await (await this.#running(id))?.resize(size)
+    const command = await this.#running(id)
+    if (!command) return
+    await command.resize(size)
+    const context = this.#context
+    context.raise({
+      type: 'commandStarted',
+      command: context.store.commands.update(context.id, id, { terminal: size }),
+    })
   }
 
   async #running(id: string): Promise<RunningCommand | undefined> {

@@ -8,6 +8,7 @@ import { StoreUnavailableError } from '../contract/index.ts'
 import { agents } from './migrations/2026-11-29-agents.ts'
 import { first } from './migrations/2026-11-29-first.ts'
 import { pins } from './migrations/2026-11-29-pins.ts'
+import { terminals } from './migrations/2026-11-29-terminals.ts'
 
 export interface Migration {
   /** Its file's name: the day it was written and what it is about. */
@@ -16,7 +17,7 @@ export interface Migration {
 }
 
 /** Oldest first; a released one is never changed. The schema's version is how many have run. */
-export const migrations: readonly Migration[] = [first, pins, agents]
+export const migrations: readonly Migration[] = [first, pins, agents, terminals]
 
 /**
  * Throws where a newer version has written the database. Reads alone, so that it can be asked before anything is changed.

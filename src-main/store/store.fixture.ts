@@ -59,5 +59,6 @@ export const command = (id: string, given: Partial<CommandRecord> = {}): Command
   note: null,
   stdoutBytes: 0,
   stderrBytes: 0,
+  terminal: null,
   ...given,
 })

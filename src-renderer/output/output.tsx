@@ -1,9 +1,19 @@
 /** Commands of the session, newest first, and what the chosen one wrote; live while it runs. */
-import { CircleCheck, CircleDashed, CircleDot, CircleHelp, CircleSlash, CircleX, Timer } from 'lucide-react'
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  CircleHelp,
+  CircleSlash,
+  CircleX,
+  SquareTerminal,
+  Timer,
+} from 'lucide-react'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
 import type { CommandRecord, RewindError, VerdictStatus } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
+import { isLive } from '../../src-main/contract/timeline.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Ago } from '../elements/ago.tsx'
 import { Button } from '../elements/button.tsx'
@@ -14,6 +24,8 @@ import { Spinner } from '../elements/spinner.tsx'
 import { useStickToEnd } from '../elements/stick.ts'
 import { Name } from '../elements/text.tsx'
 import { useHost, useSelection, useSession } from '../host/context.ts'
+import { act } from '../session/keys.ts'
+import { TerminalView } from '../terminal/terminal.tsx'
 import { endOf, newestOf } from '../timeline/moments.ts'
 import { VerdictWord } from '../timeline/row.tsx'
 import { NOW } from '../timeline/selection-store.ts'
@@ -29,6 +41,7 @@ export function Output() {
   const until = useMomentEnd()
   const [choice, setChoice] = useState<{ id: string; until: Date | null } | null>(null)
   // Another moment in view is another question: what was chosen before does not answer it.
+  const opened = useSelection((state) => state.shell)
   const picked = choice && choice.until === until ? choice.id : null
   const setPicked = (id: string) => setChoice({ id, until })
   const newestFirst = useMemo(() => commands.slice(-LISTED).reverse(), [commands])
@@ -36,12 +49,27 @@ export function Output() {
     newestFirst.find(({ id }) => id === picked) ??
     newestFirst.find(({ startedAt }) => !isLater(startedAt, until)) ??
     newestFirst[0]
+  useEffect(() => {
+    if (opened) setChoice({ id: opened, until: null })
+  }, [opened])
   if (!command)
-    return <Nothing title="No command has run yet">What runs in the sandbox is shown here as it runs.</Nothing>
+    return (
+      <Nothing title="No command has run yet">
+        What runs in the sandbox is shown here as it runs.
+        <span className="mt-3 block">
+          <ShellButton />
+        </span>
+      </Nothing>
+    )
   return (
     <Group orientation="vertical" className="h-full">
       <Panel id="commands" defaultSize={168} minSize={56} groupResizeBehavior="preserve-pixel-size">
-        <CommandList commands={newestFirst} shown={command.id} until={until} pick={setPicked} />
+        <div className="flex h-full flex-col">
+          <div className="flex h-9 shrink-0 items-center justify-end border-b border-line px-4">
+            <ShellButton />
+          </div>
+          <CommandList commands={newestFirst} shown={command.id} until={until} pick={setPicked} />
+        </div>
       </Panel>
       <Separator className="h-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
       <Panel id="output" minSize={96}>
@@ -88,7 +116,7 @@ function CommandList({ commands, shown: chosen, until, pick }: CommandListProps)
       aria-activedescendant={`command-${chosen}`}
       tabIndex={0}
       onKeyDown={onKeyDown}
-      className="h-full overflow-y-auto"
+      className="min-h-0 flex-1 overflow-y-auto"
     >
       {commands.map((command) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the keys
@@ -175,10 +203,8 @@ function CommandOutput({ command }: { command: CommandRecord }) {
   const [stopping, setStopping] = useState(false)
   const [problem, setProblem] = useState<RewindError | null>(null)
   const verdict = useSession(({ commands, ledger }) => verdictOf(command, commands, ledger))
-  const stdout = useStream(command, 'stdout')
-  const stderr = useStream(command, 'stderr')
+  const opened = useSelection((state) => state.shell)
   const running = command.status === 'running'
-  const silent = !stdout.shown && !stderr.shown
   const stop = () => {
     setStopping(true)
     rpc.commands
@@ -201,23 +227,46 @@ function CommandOutput({ command }: { command: CommandRecord }) {
         ) : null}
       </header>
       {problem ? <ProblemLine message={problem.message} nextStep={problem.nextStep} /> : null}
-      <Scroll version={`${stdout.shown?.text.length} ${stderr.shown?.text.length}`}>
-        {stdout.problem ? <ProblemLine message={stdout.problem.message} nextStep={stdout.problem.nextStep} /> : null}
-        {silent && !stdout.done ? <Loading what={running ? 'Nothing written yet' : 'Reading'} /> : null}
-        {silent && stdout.done && stderr.done && !stdout.problem ? (
-          <p className="font-sans text-ink-3">It wrote nothing.</p>
-        ) : null}
-        {stdout.shown ? <Written stream={stdout.shown} /> : null}
-        {stderr.shown ? (
-          <>
-            {stdout.shown ? (
-              <p className="mt-2 border-t border-line pt-1 font-sans text-small text-ink-3">stderr</p>
-            ) : null}
-            <Written stream={stderr.shown} />
-          </>
-        ) : null}
-      </Scroll>
+      {command.terminal ? (
+        <TerminalView command={{ ...command, terminal: command.terminal }} focused={command.id === opened} />
+      ) : (
+        <Streams command={command} />
+      )}
     </div>
+  )
+}
+
+function ShellButton() {
+  const live = useSession((state) => state.details !== null && isLive(state.details))
+  return live ? (
+    <Button icon={<SquareTerminal size={14} />} shortcut="T" onClick={() => act('shell')}>
+      New shell
+    </Button>
+  ) : null
+}
+
+function Streams({ command }: { command: CommandRecord }) {
+  const stdout = useStream(command, 'stdout')
+  const stderr = useStream(command, 'stderr')
+  const running = command.status === 'running'
+  const silent = !stdout.shown && !stderr.shown
+  return (
+    <Scroll version={`${stdout.shown?.text.length} ${stderr.shown?.text.length}`}>
+      {stdout.problem ? <ProblemLine message={stdout.problem.message} nextStep={stdout.problem.nextStep} /> : null}
+      {silent && !stdout.done ? <Loading what={running ? 'Nothing written yet' : 'Reading'} /> : null}
+      {silent && stdout.done && stderr.done && !stdout.problem ? (
+        <p className="font-sans text-ink-3">It wrote nothing.</p>
+      ) : null}
+      {stdout.shown ? <Written stream={stdout.shown} /> : null}
+      {stderr.shown ? (
+        <>
+          {stdout.shown ? (
+            <p className="mt-2 border-t border-line pt-1 font-sans text-small text-ink-3">stderr</p>
+          ) : null}
+          <Written stream={stderr.shown} />
+        </>
+      ) : null}
+    </Scroll>
   )
 }
 

@@ -17,6 +17,7 @@ const run = (id: string, from: number, to: number | null, tool: string | null = 
   note: null,
   stdoutBytes: 0,
   stderrBytes: 0,
+  terminal: null,
 })
 
 const row = (second: number, eventType: LedgerEntry['eventType'], status: string): LedgerEntry => ({

@@ -11,6 +11,7 @@ export type Action =
   | 'messages'
   | 'output'
   | 'ledger'
+  | 'shell'
   | 'keys'
 
 export const KEYS: readonly { key: string; action: Action; words: string }[] = [
@@ -22,6 +23,7 @@ export const KEYS: readonly { key: string; action: Action; words: string }[] = [
   { key: '2', action: 'messages', words: 'Messages' },
   { key: '3', action: 'output', words: 'Output' },
   { key: '4', action: 'ledger', words: 'Ledger' },
+  { key: 'T', action: 'shell', words: 'Open a shell in the sandbox' },
   { key: '/', action: 'search', words: 'Search sessions' },
   { key: '?', action: 'keys', words: 'Keys' },
 ]
@@ -41,6 +43,11 @@ export function onAction(action: Action, listener: () => void): () => void {
   const set = listeners.get(action) ?? new Set()
   listeners.set(action, set.add(listener))
   return () => set.delete(listener)
+}
+
+/** Does what the action's key does. */
+export function act(action: Action): void {
+  for (const listener of listeners.get(action) ?? []) listener()
 }
 
 /** Which action a key press stands for; none while text is typed, a dialog is open, or a modifier is held. */

@@ -1,7 +1,7 @@
 /** Which two states the panes compare for what is selected, and in which words. */
 import type { Point, Timeline } from '../../src-main/contract/index.ts'
 import { lastSaved } from '../../src-main/contract/timeline.ts'
-import { NOW, type Selection } from './selection-store.ts'
+import { type Looking, NOW } from './selection-store.ts'
 import { titleOf } from './words.ts'
 
 export interface Comparison {
@@ -18,14 +18,14 @@ export function ordered(timeline: Timeline, a: string, b: string): [string, stri
 }
 
 /** The moment itself; of two the newer, whose history holds the older one's as far as no rewind lies between. */
-export const newestOf = (timeline: Timeline, { moment, other }: Pick<Selection, 'moment' | 'other'>): string =>
+export const newestOf = (timeline: Timeline, { moment, other }: Pick<Looking, 'moment' | 'other'>): string =>
   other === null ? moment : ordered(timeline, moment, other)[1]
 
 /**
  * Now: what is not yet in a point. A point: what led to it, or what happened since. Two moments: between them.
  * @returns null where there is nothing to compare with (base has no parent)
  */
-export function comparisonOf(timeline: Timeline, selection: Selection): Comparison | null {
+export function comparisonOf(timeline: Timeline, selection: Looking): Comparison | null {
   const { moment, other, against } = selection
   if (other !== null) {
     const [from, to] = ordered(timeline, moment, other)

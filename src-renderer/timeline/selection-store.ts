@@ -16,7 +16,12 @@ export interface Selection {
   /** For one point: against its parent, or up to now. */
   against: 'parent' | 'now'
   tab: PaneTab
+  /** The shell that was opened last; it is shown when it is there. */
+  shell: string | null
 }
+
+/** What of the selection says which moment is looked at, and how. */
+export type Looking = Pick<Selection, 'moment' | 'other' | 'against'>
 
 export interface SelectionStore extends StoreApi<Selection> {
   select(moment: Moment): void
@@ -27,19 +32,27 @@ export interface SelectionStore extends StoreApi<Selection> {
   amongst(points: readonly { id: string }[]): void
   against(against: Selection['against']): void
   tab(tab: PaneTab): void
+  /** A shell was opened at the moment that stands now. */
+  opened(shell: string): void
 }
 
 export const atNow = ({ moment, other }: Pick<Selection, 'moment' | 'other'>): boolean =>
   moment === NOW && other === null
 
 /** What `extend` does: the first moment stays, the second one moves. */
-export const extended = (selection: Selection, moment: Moment): Selection => ({
+export const extended = <S extends Looking>(selection: S, moment: Moment): S => ({
   ...selection,
   other: moment === selection.moment ? null : moment,
 })
 
 export function createSelectionStore(): SelectionStore {
-  const store = createStore<Selection>(() => ({ moment: NOW, other: null, against: 'parent', tab: 'changes' }))
+  const store = createStore<Selection>(() => ({
+    moment: NOW,
+    other: null,
+    against: 'parent',
+    tab: 'changes',
+    shell: null,
+  }))
   return {
     ...store,
     select: (moment) => store.setState({ moment, other: null }),
@@ -52,5 +65,6 @@ export function createSelectionStore(): SelectionStore {
     },
     against: (against) => store.setState({ against }),
     tab: (tab) => store.setState({ tab }),
+    opened: (shell) => store.setState({ moment: NOW, other: null, tab: 'output', shell }),
   }
 }

@@ -1,6 +1,6 @@
 /** `rewind run` and `rewind shell`: a program, an agent say, whole inside the sandbox, at our terminal. */
 import { basename } from 'node:path'
-import type { CommandLine, SessionSummary } from '../../contract/index.ts'
+import { type CommandLine, type SessionSummary, SHELL_COMMAND } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
 import { isLive } from '../../contract/timeline.ts'
 import type { Rpc } from '../../serve/client/index.ts'
@@ -16,9 +16,6 @@ interface Options {
   network: boolean
   auto: boolean
 }
-
-/** The best shell that is there. */
-const SHELL: CommandLine = 'command -v bash >/dev/null && exec bash; exec sh'
 
 export const defineRun: Define = (program, action) => {
   const both = (name: string, description: string) =>
@@ -41,7 +38,7 @@ export const defineRun: Define = (program, action) => {
       }),
     )
   both('shell', 'a shell in the sandbox').action(
-    action<Options>((cli, _, options) => run(cli, { ...options, auto: false }, SHELL, 'shell')),
+    action<Options>((cli, _, options) => run(cli, { ...options, auto: false }, SHELL_COMMAND, 'shell')),
   )
 }
 
