@@ -5,10 +5,13 @@
  */
 import type { Change, CommandLine, EngineName, FilePair, ProcessInfo, TerminalSize } from '../contract/index.ts'
 
-/** A frozen file state: the layers of both overlays, top first. Numbers are never used twice in a sandbox. */
+/**
+ * A frozen file state: the topmost layer of each overlay. What that stands on is the sandbox's to know, so a state is as
+ * large as any other however many came before it. Numbers are never used twice in a sandbox.
+ */
 export interface FilesState {
-  workspace: readonly number[]
-  machine: readonly number[]
+  workspace: number
+  machine: number
 }
 
 export type Availability =
@@ -135,10 +138,10 @@ export interface RollbackOutcome {
 
 export interface PruneOutcome {
   /**
-   * Layers that are part of the one beneath them now: a state is what it was without these numbers. Named again each
-   * time until no kept state has them any more.
+   * What layers have become, that was named before: where a state has the first number it means the second. Told again
+   * each time until no kept state has the first any more.
    */
-  folded: FilesState
+  became: Record<keyof FilesState, [number, number][]>
   /** True where processes hold layers that could be made one: they are when it is asked again later. */
   waits: boolean
 }
@@ -187,7 +190,7 @@ export interface Sandbox {
   rollback(operation: string, to: FilesState): Promise<RollbackOutcome>
   /**
    * Frees what only other states than these need; what stands, and its head, are kept. Wherever it ends, the kept
-   * states are whole, and asking again goes on from there. States may be given with numbers that were folded before.
+   * states are whole, and asking again goes on from there. States may be given with numbers that have become others.
    */
   prune(kept: readonly FilesState[]): Promise<PruneOutcome>
   /** Bytes on disk of everything that this sandbox holds. */

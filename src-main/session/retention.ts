@@ -135,10 +135,9 @@ export class Retention {
   }
 
   async #free(sandbox: Sandbox): Promise<boolean> {
-    const { store, id, points } = this.#context
-    const kept = points.map((point) => store.points.held(id, point.id).state)
-    const { folded, waits } = await sandbox.prune(kept)
-    store.points.freeLayers(id, folded)
+    const { store, id } = this.#context
+    const { became, waits } = await sandbox.prune(store.points.states(id))
+    store.points.renameLayers(id, became)
     this.#waits = waits
     return waits
   }

@@ -14,6 +14,9 @@ export const crashPoints = [
 /** Points while an engine frees layers. */
 export const pruneCrashPoints = ['prune:unmounted', 'prune:half-folded', 'prune:folded', 'prune:committed'] as const
 
+/** Points while a run of layers is written as one. */
+export const compactCrashPoints = ['compact:half-written', 'compact:written', 'compact:named'] as const
+
 /** Points inside the in-sandbox scripts: `crash NAME` in resources/sandbox. */
 export const shellCrashPoints = [
   'shell:checkpoint-unmounted',
@@ -25,7 +28,10 @@ export const shellCrashPoints = [
   'shell:rollback-mounted',
 ] as const
 
-export type CrashPoint = (typeof crashPoints)[number] | (typeof pruneCrashPoints)[number]
+export type CrashPoint =
+  | (typeof crashPoints)[number]
+  | (typeof pruneCrashPoints)[number]
+  | (typeof compactCrashPoints)[number]
 
 const armed = process.env.REWIND_CRASH_AT
 

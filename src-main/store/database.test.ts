@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import SQLite from 'better-sqlite3'
@@ -125,6 +125,52 @@ describe('migrations', () => {
     expect(() => migrate(db, [a, broken])).toThrow(/already exists/)
     expect(versionOf(db, [a])).toBe(1)
     expect(db.prepare("SELECT name FROM sqlite_schema WHERE name = 'half'").get()).toBeUndefined()
+  })
+})
+
+describe('what stores of earlier versions hold', () => {
+  it('is kept: points name their topmost layers, the rest is left for the sandboxes', () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'store.db')
+    mkdirSync(join(folder, 'sandboxes', 's1'), { recursive: true })
+    const older = new SQLite(file)
+    migrate(older, migrations.slice(0, 2))
+    older.pragma('foreign_keys = ON')
+    older.exec(`
+      INSERT INTO sessions VALUES
+        ('s1', 'n', '/w', '/w', 'local', '', 'live', 'running', 'interactive', 0, 1, '{}', 0, NULL, 'p2', 0, NULL, '[]', '{}', NULL, NULL),
+        ('s2', 'n', '/w', '/w', 'local', '', 'live', 'destroyed', 'interactive', 0, 1, '{}', 0, NULL, 'base', 0, NULL, '[]', '{}', NULL, NULL);
+      INSERT INTO layers VALUES ('s1', 'workspace', 0, NULL), ('s1', 'machine', 0, NULL), ('s2', 'workspace', 0, NULL),
+        ('s1', 'workspace', 7, 0), ('s1', 'workspace', 5, 7), ('s1', 'machine', 8, 0);`)
+    const insert = older.prepare(`INSERT INTO points
+      (session, id, seq, kind, parent, at, takenBy, messages, running, coverage, ms, workspaceTop, machineTop, pinned)
+      VALUES (?, ?, ?, ?, ?, 0, 'you', 0, '[]', '{"files":true,"messages":true,"processes":false}', 1, ?, ?, ?)`)
+    insert.run('s1', 'base', 0, 'base', null, 0, 0, 0)
+    insert.run('s1', 'p1', 1, 'checkpoint', 'base', 7, 0, 1)
+    insert.run('s1', 'p2', 2, 'checkpoint', 'p1', 5, 8, 0)
+    insert.run('s2', 'base', 0, 'base', null, 0, null, 0)
+    older.close()
+    const store = openStore(file)
+    expect(store.points.list('s1').map(({ id, parent, pinned }) => [id, parent, pinned])).toEqual([
+      ['base', null, false],
+      ['p1', 'base', true],
+      ['p2', 'p1', false],
+    ])
+    expect(store.points.states('s1')).toEqual([
+      { workspace: 0, machine: 0 },
+      { workspace: 7, machine: 0 },
+      { workspace: 5, machine: 8 },
+    ])
+    expect(store.points.held('s2', 'base').state).toEqual({ workspace: 0, machine: 0 })
+    store.points.remove('s1', 'p1')
+    expect(store.points.list('s1').map(({ parent }) => parent)).toEqual([null, 'base'])
+    store.close()
+    expect(
+      readFileSync(join(folder, 'sandboxes', 's1', 'layers-0'), 'utf8')
+        .split('\n')
+        .sort(),
+    ).toEqual(['', '["machine","on",8,0]', '["workspace","on",5,7]', '["workspace","on",7,0]'])
+    expect(readdirSync(join(folder, 'sandboxes'))).toEqual(['s1'])
   })
 })
 

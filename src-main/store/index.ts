@@ -1,8 +1,14 @@
 /** What outlives the host: sessions, points, messages, ledger, commands, journal, events and settings in one SQLite file. */
-export { type CrashPoint, crashPoint, crashPoints, pruneCrashPoints, shellCrashPoints } from './crash-points.ts'
+export {
+  type CrashPoint,
+  compactCrashPoints,
+  crashPoint,
+  crashPoints,
+  pruneCrashPoints,
+  shellCrashPoints,
+} from './crash-points.ts'
 export type { JournalRow } from './journal.ts'
-export type { FilesState } from './layers.ts'
 export type { ChainCheck, LedgerFilter, NewLedgerEntry } from './ledger.ts'
-export type { Held, PointPatch } from './points.ts'
+export type { FilesState, Held, PointPatch } from './points.ts'
 export type { SessionRow } from './sessions.ts'
 export { openStore, type Store } from './store.ts'

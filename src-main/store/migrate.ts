@@ -9,15 +9,18 @@ import { agents } from './migrations/2026-11-29-agents.ts'
 import { first } from './migrations/2026-11-29-first.ts'
 import { pins } from './migrations/2026-11-29-pins.ts'
 import { terminals } from './migrations/2026-11-29-terminals.ts'
+import { trees } from './migrations/2026-11-29-trees.ts'
 
 export interface Migration {
   /** Its file's name: the day it was written and what it is about. */
   name: string
+  /** What is to be done with what there is, before the statements; done again where a crash came between. */
+  before?: (db: Database) => void
   statements: string
 }
 
 /** Oldest first; a released one is never changed. The schema's version is how many have run. */
-export const migrations: readonly Migration[] = [first, pins, agents, terminals]
+export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees]
 
 /**
  * Throws where a newer version has written the database. Reads alone, so that it can be asked before anything is changed.
@@ -43,6 +46,7 @@ export function migrate(db: Database, known: readonly Migration[] = migrations):
     const migration = known[version]
     if (!migration) break
     db.transaction(() => {
+      migration.before?.(db)
       db.exec(migration.statements)
       db.pragma(`user_version = ${version + 1}`)
     }).immediate()

@@ -3,7 +3,6 @@ import type { Database } from 'better-sqlite3'
 import { z } from 'zod'
 import { CheckpointNotFoundError, FileCounts, Point, Verdict } from '../contract/index.ts'
 import { atomic } from './database.ts'
-import { type FilesState, layerRepository } from './layers.ts'
 import { flag, json, table, time } from './table.ts'
 
 const storedPoint = Point.extend({
@@ -17,9 +16,15 @@ const storedPoint = Point.extend({
 
 const pointRow = storedPoint.extend({
   node: z.string().nullable(),
-  workspaceTop: z.number().nullable(),
-  machineTop: z.number().nullable(),
+  workspaceTop: z.number(),
+  machineTop: z.number(),
 })
+
+/** A frozen file state: the topmost layer of each overlay, as the sandbox numbers them. */
+export interface FilesState {
+  workspace: number
+  machine: number
+}
 
 /** What a point holds of the pair. */
 export interface Held {
@@ -39,7 +44,6 @@ const missing = (session: string, id: string) =>
 export function pointRepository(db: Database) {
   const points = table(db, 'points', storedPoint, ['session', 'id'])
   const rows = table(db, 'points', pointRow, ['session', 'id'])
-  const layers = layerRepository(db)
   const list = db.prepare<[string]>('SELECT * FROM points WHERE session = ? ORDER BY seq')
   const next = db
     .prepare<[string], number>(
@@ -49,6 +53,16 @@ export function pointRepository(db: Database) {
   const reparent = db.prepare(
     'UPDATE points SET parent = @parent, files = NULL WHERE session = @session AND parent = @id',
   )
+  const states = db.prepare<[string], FilesState>(
+    'SELECT DISTINCT workspaceTop AS workspace, machineTop AS machine FROM points WHERE session = ?',
+  )
+  const renameWorkspace = db.prepare('UPDATE points SET workspaceTop = ? WHERE session = ? AND workspaceTop = ?')
+  const renameMachine = db.prepare('UPDATE points SET machineTop = ? WHERE session = ? AND machineTop = ?')
+  const layerCount = db
+    .prepare<[string], number>(
+      'SELECT count(DISTINCT workspaceTop) + count(DISTINCT machineTop) FROM points WHERE session = ?',
+    )
+    .pluck()
   const remove = db.prepare('DELETE FROM points WHERE session = ? AND id = ?')
 
   return {
@@ -56,8 +70,8 @@ export function pointRepository(db: Database) {
       rows.insert({
         ...point,
         node: held.node,
-        workspaceTop: layers.save(point.session, 'workspace', held.state.workspace),
-        machineTop: layers.save(point.session, 'machine', held.state.machine),
+        workspaceTop: held.state.workspace,
+        machineTop: held.state.machine,
       })
     }),
     /** @throws CheckpointNotFoundError */
@@ -73,10 +87,7 @@ export function pointRepository(db: Database) {
       const row = rows.get(session, id)
       if (!row) throw missing(session, id)
       return {
-        state: {
-          workspace: layers.load(session, 'workspace', row.workspaceTop),
-          machine: layers.load(session, 'machine', row.machineTop),
-        },
+        state: { workspace: row.workspaceTop, machine: row.machineTop },
         node: row.node,
       }
     },
@@ -90,14 +101,15 @@ export function pointRepository(db: Database) {
       reparent.run({ session, id, parent: point.parent })
       remove.run(session, id)
     }),
-    /** Layers that went into the one beneath them, and those that no point stands on any more, are known no longer. */
-    freeLayers: atomic(db, (session: string, folded: FilesState): void => {
-      for (const overlay of ['workspace', 'machine'] as const)
-        for (const number of folded[overlay]) layers.fold(session, overlay, number)
-      layers.dropUnheld(session)
+    /** The file states of all points of a session, each once. */
+    states: (session: string): FilesState[] => states.all(session),
+    /** Layers have become others: points that name the first of two name the second. */
+    renameLayers: atomic(db, (session: string, became: Record<keyof FilesState, readonly [number, number][]>): void => {
+      for (const [from, to] of became.workspace) renameWorkspace.run(to, session, from)
+      for (const [from, to] of became.machine) renameMachine.run(to, session, from)
     }),
-    /** How many layers the session's points hold, of both overlays, each counted once. */
-    layerCount: (session: string): number => layers.count(session),
+    /** How many layers the session's points end at, of both overlays. */
+    layerCount: (session: string): number => layerCount.get(session) ?? 0,
     /** The N of the next NAME-ckpt-N: counts up for ever, over all sessions of that name. */
     nextNumber: (name: string): number => next.get(name) ?? 1,
   }

@@ -5,8 +5,9 @@
  * host's folder that may change such a note points at something else one day), and one that processes go on writing
  * to, whose own layer can therefore not be set aside. A layer written here holds entries and whiteouts alone, no marks.
  */
-import { chmodSync, chownSync, linkSync, lstatSync, mkdirSync, type Stats, utimesSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, type Stats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { dress } from './dress.ts'
 import { type ByteString, join, toByteString, toBytes } from './names.ts'
 import { sameContent } from './same-content.ts'
 import {
@@ -45,6 +46,8 @@ export interface DeltaOptions {
 export interface Delta {
   /** Paths that have to be copied from the view into the layer, folders on the way included. */
   copies: ByteString[]
+  /** Whether it holds files of frozen layers. */
+  shares: boolean
   /** For the next {@link Since}. */
   folders: Map<ByteString, string>
   /** Gives the folders their attributes, once everything is in them. */
@@ -77,6 +80,7 @@ interface Place {
 
 class DeltaWriter implements Delta {
   readonly copies: ByteString[] = []
+  shares = false
   readonly folders = new Map<ByteString, string>()
   readonly #head: Stack
   readonly #live: Stack
@@ -105,12 +109,7 @@ class DeltaWriter implements Delta {
 
   seal(): void {
     for (const place of this.#made.reverse()) {
-      const path = this.#at(place.path)
-      const { mode, uid, gid, atimeMs, mtimeMs } = this.#attributes(place)
-      const own = lstatSync(path)
-      if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid)
-      chmodSync(path, mode & 0o7777)
-      utimesSync(path, atimeMs / 1000, mtimeMs / 1000)
+      dress(this.#at(place.path), this.#attributes(place))
     }
   }
 
@@ -187,6 +186,7 @@ class DeltaWriter implements Delta {
     this.#make(place)
     const still = dir.layer.frozen || (dir.depth === 0 && this.#options.quiet)
     if (!still || !linked(dir.address(name), this.#at(path))) this.copies.push(path)
+    else if (dir.layer.frozen) this.shares = true
   }
 
   async #hide(place: Place, path: ByteString): Promise<void> {

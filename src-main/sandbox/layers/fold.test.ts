@@ -59,6 +59,8 @@ async function written(reader: LayerReader, upper: LayerFolder, tree: string): P
   return { path: target, frozen: true }
 }
 
+const silent = { moved: () => {}, folded: () => {} }
+
 class Interrupted extends Error {}
 
 async function foldSomewhere(reader: LayerReader, numbers: Random): Promise<void> {
@@ -75,7 +77,7 @@ async function foldSomewhere(reader: LayerReader, numbers: Random): Promise<void
   const interrupt = (): void => {
     if (--left === 0) throw new Interrupted()
   }
-  const whole = await reader.fold(older, newer, beneath, interrupt).then(
+  const whole = await reader.fold(older, [newer], beneath, { moved: interrupt, folded: () => {} }).then(
     () => true,
     (error: unknown) => {
       if (!(error instanceof Interrupted)) throw error
@@ -84,7 +86,7 @@ async function foldSomewhere(reader: LayerReader, numbers: Random): Promise<void
   )
   for (const [index, stack] of stacks.entries())
     expect(await mounted(stack), `interrupted after ${steps}`).toEqual(trees[index])
-  if (!whole) await reader.fold(older, newer, beneath, () => {})
+  if (!whole) await reader.fold(older, [newer], beneath, silent)
   expect(fs.readdirSync(newer.path)).toEqual([])
   const without = (stack: LayerFolder[]): LayerFolder[] => stack.filter(({ path }) => path !== newer.path)
   for (const [index, stack] of stacks.entries()) expect(await mounted(without(stack))).toEqual(trees[index])
@@ -106,7 +108,15 @@ suiteNeeding(['local'], 'folding layers', () => {
         const frozen = numbers() < 0.4 ? await written(reader, upper, tree) : upper
         await overlay.freeze(frozen, tree)
       }
-      while (overlay.frozen.length > 2) await foldSomewhere(reader, numbers)
+      while (overlay.frozen.length > 4) await foldSomewhere(reader, numbers)
+      // The rest at once.
+      const [top, ...others] = overlay.frozen
+      const base = others.pop()
+      const oldest = others.pop()
+      if (!top || !oldest || !base) throw new Error('four layers')
+      const before = await mounted(overlay.frozen)
+      await reader.fold(oldest, [...others.reverse(), top], [base], silent)
+      expect(await mounted([oldest, base])).toEqual(before)
     })
 
     test(`what was made and removed again leaves nothing, as ${mode}`, async () => {
@@ -121,7 +131,7 @@ suiteNeeding(['local'], 'folding layers', () => {
       await overlay.freeze(second.upper, second.tree)
       const [newer, older, base] = overlay.frozen
       if (!newer || !older || !base) throw new Error('three layers')
-      await reader.fold(older, newer, [base], () => {})
+      await reader.fold(older, [newer], [base], silent)
       expect(fs.readdirSync(older.path)).toEqual(['lower'])
     })
   }

@@ -5,18 +5,10 @@
  * every step the two show the same tree together as before: a crash needs a rerun and no undo. Neither may be mounted.
  */
 
-import {
-  chmodSync,
-  chownSync,
-  lstatSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  type Stats,
-  unlinkSync,
-  utimesSync,
-} from 'node:fs'
+import { lstatSync, readdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { dress } from './dress.ts'
+import { isWhiteout } from './layer-dir.ts'
 import { type ByteString, join, toByteString, toBytes } from './names.ts'
 
 export interface FoldOptions {
@@ -35,18 +27,24 @@ export interface FoldOptions {
 /** Entries between two pauses, in which the process can answer others. */
 const ENTRIES_PER_TURN = 500
 
-/** Leaves the newer layer's folder empty. @throws the system's EACCES where a folder is closed to us; both still hold all */
-export async function fold(options: FoldOptions): Promise<void> {
+/**
+ * Leaves the newer layer's folder empty.
+ * @returns folders of the newer layer that went into folders of the older one; the others are as they were
+ * @throws the system's EACCES where a folder is closed to us; both still hold all
+ */
+export async function fold(options: FoldOptions): Promise<ReadonlySet<ByteString>> {
   const folding = new Folding(options)
   const bare = folding.bareFolders('')
   if (bare.length > 0) await folding.mark(bare)
   await folding.merge('', new Set(bare))
+  return folding.merged
 }
 
 class Folding {
   readonly #options: FoldOptions
   readonly #older: ByteString
   readonly #newer: ByteString
+  readonly merged = new Set<ByteString>()
   #steps = 0
 
   constructor(options: FoldOptions) {
@@ -85,6 +83,7 @@ class Folding {
       else if (below === undefined) renameSync(this.#inNewer(inner), this.#inOlder(inner))
       else if (below.isDirectory() && !this.#options.isOpaque(inner) && !marked.has(inner)) {
         await this.merge(inner, marked)
+        this.merged.add(inner)
         rmdirSync(this.#inNewer(inner))
       } else {
         if (below.isDirectory()) this.#empty(inner)
@@ -102,7 +101,7 @@ class Folding {
       this.#empty(path)
       rmdirSync(this.#inOlder(path))
     }
-    if (stat.isCharacterDevice() && stat.rdev === 0 && !(await this.#options.isBeneath(path))) {
+    if (isWhiteout(stat) && !(await this.#options.isBeneath(path))) {
       if (below !== undefined && !below.isDirectory()) unlinkSync(this.#inOlder(path))
       unlinkSync(this.#inNewer(path))
       return
@@ -134,11 +133,4 @@ class Folding {
   #inOlder = (path: ByteString): Buffer => toBytes(`${this.#older}/${path}`)
 
   #inNewer = (path: ByteString): Buffer => toBytes(`${this.#newer}/${path}`)
-}
-
-function dress(path: Buffer, { mode, uid, gid, atimeMs, mtimeMs }: Stats): void {
-  const own = lstatSync(path)
-  if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid)
-  chmodSync(path, mode & 0o7777)
-  utimesSync(path, atimeMs / 1000, mtimeMs / 1000)
 }

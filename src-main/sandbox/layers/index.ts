@@ -3,7 +3,7 @@
  * else controls. See names.ts for how paths are written here.
  */
 export type { Since } from './delta.ts'
-export { layerBytes } from './layer-bytes.ts'
+export { compactBytes, layerBytes } from './layer-bytes.ts'
 export type { LayerFolder } from './layer-dir.ts'
 export { resolveInside } from './names.ts'
 export { type OpenBeneathOptions, openBeneath } from './open-beneath.ts'

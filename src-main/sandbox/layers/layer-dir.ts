@@ -185,6 +185,9 @@ export function isGone(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' || code === 'ESTALE'
 }
 
+/** No process in the sandbox can make one: the overlay refuses this device number. */
+export const isWhiteout = (stat: Stats): boolean => stat.isCharacterDevice() && stat.rdev === 0
+
 function kindOf(stat: Stats): EntryKind | 'whiteout' {
   switch (stat.mode & constants.S_IFMT) {
     case constants.S_IFDIR:
@@ -194,8 +197,7 @@ function kindOf(stat: Stats): EntryKind | 'whiteout' {
     case constants.S_IFLNK:
       return 'symlink'
     case constants.S_IFCHR:
-      // No process in the sandbox can make one: the overlay refuses this device number.
-      return stat.rdev === 0 ? 'whiteout' : 'other'
+      return isWhiteout(stat) ? 'whiteout' : 'other'
     default:
       return 'other'
   }

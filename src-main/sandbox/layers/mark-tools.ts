@@ -5,13 +5,13 @@
  * is wrong in silence. So each tool is proved first: it sets the very attribute on a folder beside the layers and
  * has to read it back.
  */
-import { spawn } from 'node:child_process'
 import { lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { EngineUnavailableError } from '../../contract/index.ts'
 import type { Mark } from './marks.ts'
 import { type ByteString, toByteString, toBytes } from './names.ts'
 import { paxEntries, paxFolders } from './pax.ts'
+import { run } from './run.ts'
 
 export interface MarkNames {
   opaque: string
@@ -173,30 +173,4 @@ async function inBatches<T>(folders: readonly ByteString[], read: (batch: ByteSt
   const all: T[] = []
   for (let at = 0; at < folders.length; at += BATCH) all.push(...(await read(folders.slice(at, at + BATCH))))
   return all
-}
-
-interface RunOptions {
-  cwd: string
-  stdin?: Buffer
-  /** A failure is accepted where stderr matches this. */
-  mayFail?: RegExp
-}
-
-function run(program: string, args: string[], { cwd, stdin, mayFail }: RunOptions): Promise<{ stdout: Buffer }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env: { PATH: process.env.PATH, LC_ALL: 'C' } })
-    const out: Buffer[] = []
-    const err: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
-    child.stdin.on('error', () => {}) // EPIPE: the program ended early and says why on stderr
-    child.on('error', reject)
-    child.on('close', (code) => {
-      const stderr = Buffer.concat(err).toString('latin1')
-      const fine = mayFail === undefined ? code === 0 : mayFail.test(stderr)
-      if (fine) resolve({ stdout: Buffer.concat(out) })
-      else reject(new Error(`${program} failed (${code}): ${stderr.trim().slice(0, 500)}`))
-    })
-    child.stdin.end(stdin)
-  })
 }

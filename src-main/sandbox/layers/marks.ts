@@ -106,13 +106,23 @@ export class MarkReader {
     }
   }
 
-  /** The marks of a layer's folders, as they are now. @throws the system's ENAMETOOLONG where it is too deep to tell */
-  async ofLayer(layer: LayerFolder, reading: Reading): Promise<ReadonlyMap<ByteString, Mark>> {
-    const paths = markable(layer, this.#listings.of({ ...layer, frozen: false }, reading), (path) => {
-      throw Object.assign(new Error(`${path.slice(0, 200)}... is too long a path`), { code: 'ENAMETOOLONG' })
-    })
-    const marks = await this.#ask(paths.map((path) => ({ layer, path })))
-    return new Map(paths.flatMap((path, at) => (marks[at] ? [[path, marks[at]] as const] : [])))
+  /**
+   * The marks of layers' folders, as they are now, in their order.
+   * @throws the system's ENAMETOOLONG where one is too deep to tell
+   */
+  async ofLayers(layers: readonly LayerFolder[], reading: Reading): Promise<Map<ByteString, Mark>[]> {
+    const folders = layers.flatMap((layer, at) =>
+      markable(layer, this.#listings.of({ ...layer, frozen: false }, reading), (path) => {
+        throw Object.assign(new Error(`${path.slice(0, 200)}... is too long a path`), { code: 'ENAMETOOLONG' })
+      }).map((path) => ({ at, layer, path })),
+    )
+    const found = layers.map(() => new Map<ByteString, Mark>())
+    const marks = await this.#ask(folders)
+    for (const [index, { at, path }] of folders.entries()) {
+      const mark = marks[index]
+      if (mark !== undefined) found[at]?.set(path, mark)
+    }
+    return found
   }
 
   /** Makes folders of a layer opaque. Their times change. */

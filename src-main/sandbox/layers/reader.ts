@@ -1,12 +1,13 @@
 /** The reader: opens stacks for one question each, and lets go of what was opened for it. */
 import type { Change, FilePair } from '../../contract/index.ts'
 import { compareStacks } from './changes.ts'
+import { compact } from './compact.ts'
 import { type Delta, type DeltaOptions, writeDelta } from './delta.ts'
 import { find, pairOf, readThrough } from './entries.ts'
 import { fold } from './fold.ts'
-import { closeReading, type Effort, type LayerDir, type LayerFolder, type Reading } from './layer-dir.ts'
+import { closeReading, type Effort, LayerDir, type LayerFolder, type Reading } from './layer-dir.ts'
 import { getfattrTool, type MarkTool, pythonTool, tarTool } from './mark-tools.ts'
-import { MarkReader, type OpaqueXattr } from './marks.ts'
+import { type Mark, MarkReader, type OpaqueXattr } from './marks.ts'
 import { type ByteString, toByteString } from './names.ts'
 import { SharedOpenings } from './shared-openings.ts'
 import { Stack } from './stack.ts'
@@ -45,12 +46,33 @@ export interface LayerReader {
    */
   delta(head: readonly LayerFolder[], live: readonly LayerFolder[], options: DeltaOptions): Promise<Delta>
   /**
-   * Merges a frozen layer into its older neighbour, whose folder then shows both; the newer one's is left empty. Nothing
-   * may have them mounted. See fold.ts.
-   * @param beneath the layers below both, top first
-   * @param halfWay called after each entry that was moved
+   * Merges frozen layers into the one that they stand on, one after another: its folder then shows them too, theirs are
+   * left empty. Nothing may have them mounted. See fold.ts.
+   * @param newer in the order in which they stand on each other, lowest first
+   * @param beneath the layers below all of them, top first
+   * @param on.moved called after each entry that was moved
+   * @param on.folded called after each layer
    */
-  fold(older: LayerFolder, newer: LayerFolder, beneath: readonly LayerFolder[], halfWay: () => void): Promise<void>
+  fold(
+    older: LayerFolder,
+    newer: readonly LayerFolder[],
+    beneath: readonly LayerFolder[],
+    on: { moved: () => void; folded: () => void },
+  ): Promise<void>
+  /**
+   * Writes a layer that shows what a run of frozen layers shows, of hard links to their files. See compact.ts.
+   * @param run top first
+   * @param beneath what they stand on, top first
+   * @param target an empty folder
+   * @param halfWay called after each entry that was linked
+   * @throws EngineUnavailableError where a folder is closed to us; the system's ENOSPC and ENAMETOOLONG
+   */
+  compact(
+    run: readonly LayerFolder[],
+    beneath: readonly LayerFolder[],
+    target: string,
+    halfWay: () => void,
+  ): Promise<void>
   /** Must be told of a frozen layer that was changed (folded) or removed. */
   forget(layerPath: string): void
   /** Entries listed or looked at since the reader was made: the measure of its cost. */
@@ -104,40 +126,52 @@ export function createLayerReader({
     read: (path, stack, { workspaceInside }) =>
       withStacks([stack] as const, (opened) => readThrough(path, opened, workspaceInside)),
     hasRedirects: async (layer) => {
-      const found = await withReading((reading) => marks.ofLayer(layer, reading))
-      return [...found.values()].some(({ redirect }) => redirect !== null)
+      const [found] = await withReading((reading) => marks.ofLayers([layer], reading))
+      return [...(found?.values() ?? [])].some(({ redirect }) => redirect !== null)
     },
-    fold: (older, newer, beneath, halfWay) =>
+    fold: (older, newer, beneath, on) =>
       withStacks([beneath] as const, async (rest) => {
-        for (const { path } of [older, newer]) marks.forget(path)
-        const found = await withReading((reading) => marks.ofLayer(newer, reading))
+        for (const { path } of [older, ...newer]) marks.forget(path)
+        // By one program for all of them.
+        const [own = new Map<ByteString, Mark>(), ...found] = await withReading((reading) =>
+          marks.ofLayers([older, ...newer], reading),
+        )
         // A whiteout in a folder that hides what lies beneath is listed by the kernel as an entry that is not there.
-        const opaque = once(() => withReading((reading) => marks.ofLayer(older, reading)))
-        const isHidden = async (path: ByteString): Promise<boolean> => {
-          const found = await opaque()
-          return foldersOf(path).some((folder) => found.get(folder)?.opaque)
-        }
+        const isHidden = (path: ByteString): boolean => foldersOf(path).some((folder) => own.get(folder)?.opaque)
         // What a host puts into its folder later must not show where something was deleted.
         const changing = beneath.some(({ frozen }) => !frozen)
-        await fold({
-          older: older.path,
-          newer: newer.path,
-          isOpaque: (path) => found.get(path)?.opaque === true,
-          markOpaque: (paths) => marks.setOpaque(newer, paths),
-          isBeneath: async (path) => (changing || (await find(rest, path)) !== null) && !(await isHidden(path)),
+        for (const [at, layer] of newer.entries()) {
+          const its = found[at] ?? new Map<ByteString, Mark>()
+          const merged = await fold({
+            older: older.path,
+            newer: layer.path,
+            isOpaque: (path) => its.get(path)?.opaque === true,
+            markOpaque: async (paths) => {
+              await marks.setOpaque(layer, paths)
+              for (const path of paths) its.set(path, { opaque: true, redirect: null })
+            },
+            isBeneath: async (path) => (changing || (await find(rest, path)) !== null) && !isHidden(path),
+            halfWay: on.moved,
+          })
+          for (const [path, mark] of its) if (!merged.has(path)) own.set(path, mark)
+          on.folded()
+        }
+      }),
+    compact: (layers, beneath, target, halfWay) =>
+      withReading(async (reading) => {
+        const needed = await marks.read([...layers, ...beneath.slice(0, -1)], reading)
+        await compact({
+          roots: layers.map((layer, depth) => LayerDir.root(layer, depth, reading, needed.listing(layer))),
+          marks: needed,
+          beneath: new Stack(beneath, needed, reading),
+          changing: beneath.some(({ frozen }) => !frozen),
+          target,
+          markOpaque: (paths) => marks.setOpaque({ path: target, frozen: false }, paths),
           halfWay,
         })
       }),
     delta: (head, live, options) => withStacks([head, live] as const, (was, now) => writeDelta(was, now, options)),
     forget: (layerPath) => marks.forget(layerPath),
-  }
-}
-
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | null = null
-  return () => {
-    answer ??= ask()
-    return answer
   }
 }
 

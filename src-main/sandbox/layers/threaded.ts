@@ -21,11 +21,12 @@ export function createThreadedReader(opaqueXattr: OpaqueXattr): LayerReader {
     effort: own.effort,
     hasRedirects: own.hasRedirects,
     delta: own.delta,
-    fold: async (older, newer, beneath, halfWay) => {
+    compact: own.compact,
+    fold: async (older, newer, beneath, on) => {
       try {
-        await own.fold(older, newer, beneath, halfWay)
+        await own.fold(older, newer, beneath, on)
       } finally {
-        for (const { path } of [older, newer]) forget(path)
+        for (const { path } of [older, ...newer]) forget(path)
       }
     },
     forget,

@@ -10,20 +10,18 @@ import type { LayerFolder, LayerReader, Since } from '../layers/index.ts'
 import type { Layers, Overlay } from './layers.ts'
 import { asDiskFull, failure, type Namespace } from './namespace.ts'
 import { mayHoldRenames } from './renames.ts'
-import type { OverlayState, StoredSpec } from './state.ts'
+import type { OverlayState, StateFile, StoredSpec } from './state.ts'
 
 export interface FreezingOptions {
   folder: string
   stored: StoredSpec
   namespace: Namespace
   layers: Layers
+  stateFile: StateFile
   reader: LayerReader
-  /** Host folder of the lowest workspace layer. */
-  base: string
+  /** Told that a layer was written that holds files of others. */
+  onShared: () => void
 }
-
-/** A point under live processes adds a layer without mounting it; that it can be mounted must be seen to here. */
-const DEEPEST = 450
 
 export class Freezing {
   readonly #options: FreezingOptions
@@ -41,23 +39,30 @@ export class Freezing {
    * @param operation names the crash point in the middle
    */
   async settled(overlay: Overlay, state: OverlayState, guard: string, operation: string): Promise<number> {
-    if (state.copiedAt === null && !(await this.#wasRenamedIn(overlay, state))) return state.upper
-    return this.#write(overlay, state, state.head, { quiet: true, guard, point: `${operation}-renamed` })
+    const isItself = state.copiedAt === null && !(await this.#wasRenamedIn(overlay, state))
+    const how = { quiet: true, guard, point: `${operation}-renamed` }
+    const number = isItself ? state.upper : await this.#write(overlay, state, how)
+    this.#options.stateFile.trees[overlay].add(number, state.head)
+    return number
   }
 
   /**
    * Writes what changed since the overlay's head, while its processes stand still.
    * @returns the new head
    */
-  async written(overlay: Overlay, state: OverlayState, guard: string): Promise<number[]> {
+  async written(overlay: Overlay, state: OverlayState, guard: string): Promise<number> {
     const how = { quiet: false, guard, point: 'checkpoint-copied' }
-    const below = state.head.length < DEEPEST ? state.head : state.lowers
+    const tree = this.#options.stateFile.trees[overlay]
     try {
-      return [await this.#write(overlay, state, below, how), ...below]
+      const number = await this.#write(overlay, state, how)
+      tree.add(number, state.head)
+      return number
     } catch (error) {
       // The agent may have closed a folder to us, who are the same user there; the control shell passes any mode.
       if (!(error instanceof EngineUnavailableError) || this.#options.stored.mode === 'root') throw error
-      return [await this.#copyWhole(overlay, state, guard), ...state.lowers]
+      const number = await this.#copyWhole(overlay, state, guard)
+      tree.add(number, state.on)
+      return number
     }
   }
 
@@ -65,8 +70,8 @@ export class Freezing {
     const { stored, reader } = this.#options
     // In a user namespace the kernel renames no folder of a lower layer.
     if (stored.mode === 'user') return false
-    const live = this.#folder(overlay, upper, false)
-    const below = lowers.map((number) => this.#folder(overlay, number, true).path)
+    const live = this.#live(overlay, upper)
+    const below = lowers.map((number) => this.#options.layers.folder(overlay, number).path)
     if (!mayHoldRenames({ upper: live.path, lowers: below, view: this.#view(overlay) })) return false
     return reader.hasRedirects(live)
   }
@@ -74,29 +79,28 @@ export class Freezing {
   async #write(
     overlay: Overlay,
     state: OverlayState,
-    head: readonly number[],
     { quiet, guard, point }: { quiet: boolean; guard: string; point: string },
   ): Promise<number> {
-    const { layers, reader, namespace } = this.#options
+    const { layers, reader, namespace, stateFile } = this.#options
     const number = layers.number()
     const target = layers.path(overlay, number)
     const known = this.#folders.get(overlay)
-    const cumulative = state.copiedAt === null || head === state.lowers
     try {
       mkdirSync(target, { mode: 0o700 })
-      const frozen = (numbers: readonly number[]): LayerFolder[] =>
-        numbers.map((one) => this.#folder(overlay, one, true))
-      const live = [this.#folder(overlay, state.upper, false), ...frozen(state.lowers)]
-      const delta = await reader.delta(frozen(head), live, {
+      const [head = [], on = []] = stateFile.trees[overlay]
+        .pair(state.head, state.on)
+        .map((stack) => stack.map((one) => layers.folder(overlay, one)))
+      const delta = await reader.delta(head, [this.#live(overlay, state.upper), ...on], {
         target,
         view: this.#view(overlay),
         quiet,
-        since: cumulative
-          ? null
-          : {
-              time: BigInt(state.copiedAt ?? 0),
-              folders: known?.upper === state.upper ? known.folders : new Map(),
-            },
+        since:
+          state.copiedAt === null
+            ? null
+            : {
+                time: BigInt(state.copiedAt),
+                folders: known?.upper === state.upper ? known.folders : new Map(),
+              },
         except: overlay === 'machine' && !quiet ? 'run' : null,
         whiteout: () => this.#whiteout(),
       })
@@ -111,6 +115,7 @@ export class Freezing {
         if (answer.code !== 0) throw failure(answer, 'Freezing the sandbox')
       }
       delta.seal()
+      if (delta.shares) this.#options.onShared()
       this.#folders.set(overlay, { upper: state.upper, folders: delta.folders })
       return number
     } catch (error) {
@@ -139,10 +144,8 @@ export class Freezing {
     return path
   }
 
-  #folder(overlay: Overlay, number: number, frozen: boolean): LayerFolder {
-    const { layers, base, stored } = this.#options
-    if (overlay === 'workspace' && number === 0) return { path: base, frozen: stored.facts.base === 'copy' }
-    return { path: layers.path(overlay, number), frozen }
+  #live(overlay: Overlay, upper: number): LayerFolder {
+    return { path: this.#options.layers.path(overlay, upper), frozen: false }
   }
 
   #view(overlay: Overlay): string {

@@ -13,6 +13,11 @@ export class Gate {
     return this.#exclusives > 0
   }
 
+  /** Whether nobody is in it, or waits to be. */
+  get idle(): boolean {
+    return !this.busy && this.#shared.size === 0
+  }
+
   /** Runs beside other shared uses; waits only for exclusive ones that were asked for before. */
   shared<T>(use: () => Promise<T>): Promise<T> {
     const running = this.#last.then(use)

@@ -13,15 +13,21 @@ import {
   mkdirSync,
   opendirSync,
   readdirSync,
+  renameSync,
   rmSync,
   utimesSync,
 } from 'node:fs'
-import { lstat, readdir, rm } from 'node:fs/promises'
+import { chmod, lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LayerFolder } from '../layers/index.ts'
 import type { Mount } from './mountinfo.ts'
 import type { OverlayState } from './state.ts'
 
 export type Overlay = 'workspace' | 'machine'
+
+/** Names that are no numbers: being written, being removed. */
+const PART = '.part'
+const GONE = '.gone'
 
 const FOLDER_OF = { workspace: 'w', machine: 'm' } as const
 
@@ -35,14 +41,20 @@ export interface Spare {
 
 export class Layers {
   readonly #folder: string
+  readonly #base: LayerFolder
   #next: number
+  #parts = 0
   readonly #spares = new Map<Overlay, Spare>()
   /** Work folders of a swap that is under way. */
   readonly #handed = new Set<number>()
 
-  /** @param next the counter as the state has it; folders that are there already count too */
-  constructor(folder: string, next: number) {
+  /**
+   * @param base the lowest layer of the workspace
+   * @param next the counter as the state has it; folders that are there already count too
+   */
+  constructor(folder: string, base: LayerFolder, next: number) {
     this.#folder = folder
+    this.#base = base
     const used = ['w', 'm', 'k'].flatMap((name) =>
       readdirSync(join(folder, name)).map((entry) => Number.parseInt(entry, 10)),
     )
@@ -57,6 +69,11 @@ export class Layers {
     return join(this.#folder, this.inside(overlay, number))
   }
 
+  /** A frozen layer, to be read. */
+  folder(overlay: Overlay, number: number): LayerFolder {
+    return overlay === 'workspace' && number === 0 ? this.#base : { path: this.path(overlay, number), frozen: true }
+  }
+
   /** Within the sandbox's folder. */
   inside(overlay: Overlay, number: number): string {
     return `${FOLDER_OF[overlay]}/${number}`
@@ -69,14 +86,6 @@ export class Layers {
 
   has(overlay: Overlay, number: number): boolean {
     return existsSync(this.path(overlay, number))
-  }
-
-  /** Folders of all layers, those of the workspace without the host's own. */
-  all(live: boolean): string[] {
-    const folders = ['w', 'm'].flatMap((name) =>
-      readdirSync(join(this.#folder, name)).map((layer) => join(name, layer)),
-    )
-    return folders.filter((name) => !(live && name === 'w/0')).map((name) => join(this.#folder, name))
   }
 
   /** Numbers of the layers that are there, in no order. */
@@ -145,13 +154,12 @@ export class Layers {
   }
 
   /** Whether something was changed in an overlay since it was last frozen. Touching without changing counts. */
-  async changed(overlay: Overlay, { upper, lowers, copiedAt }: OverlayState, base: string): Promise<boolean> {
+  async changed(overlay: Overlay, { upper, on, copiedAt }: OverlayState): Promise<boolean> {
     const path = this.path(overlay, upper)
-    const top = lowers[0] ?? 0
     if (copiedAt !== null)
       return changedSince(Buffer.from(path), BigInt(copiedAt), overlay === 'machine' ? 'run' : null)
     if (overlay === 'machine') return machineChanged(path)
-    return hasEntries(path) || !sameAttributes(path, top === 0 ? base : this.path(overlay, top))
+    return hasEntries(path) || !sameAttributes(path, this.folder(overlay, on).path)
   }
 
   /** Milliseconds since 1970 of the newest change in a live layer since it was last frozen; null where there is none. */
@@ -162,9 +170,34 @@ export class Layers {
     return newest === null ? null : Number(newest / 1_000_000n)
   }
 
-  /** Removes a layer that nobody mounts or refers to. Best effort: destroy removes the rest. */
+  /** Where a layer is written that gets its number when it is whole. */
+  part(overlay: Overlay): string {
+    return join(this.#folder, FOLDER_OF[overlay], `${this.#parts++}${PART}`)
+  }
+
+  /**
+   * Removes a layer that nobody mounts or refers to: at once as far as its name goes, so that none is left half. Best
+   * effort: destroy removes the rest.
+   */
   async discard(overlay: Overlay, number: number): Promise<void> {
-    await rm(this.path(overlay, number), { recursive: true, force: true }).catch(unlessRefused)
+    const path = this.path(overlay, number)
+    const gone = `${path}${GONE}`
+    try {
+      renameSync(path, gone)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+      throw error
+    }
+    await removeOpening(gone)
+  }
+
+  /** Removes what an earlier host was writing or removing when it died. */
+  async sweepParts(): Promise<void> {
+    for (const folder of Object.values(FOLDER_OF)) {
+      for (const name of await readdir(join(this.#folder, folder))) {
+        if (name.endsWith(PART) || name.endsWith(GONE)) await removeOpening(join(this.#folder, folder, name))
+      }
+    }
   }
 
   /** Removes the work folders of earlier mounts. */
@@ -185,6 +218,24 @@ export class Layers {
         unlessRefused(error)
       }
     }
+  }
+}
+
+/** Removes a folder with all in it, also what its owner, who is us, closed. Best effort. */
+export async function removeOpening(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch (error) {
+    unlessRefused(error)
+    await openFolders(Buffer.from(path)).catch(unlessRefused)
+    await rm(path, { recursive: true, force: true }).catch(unlessRefused)
+  }
+}
+
+async function openFolders(path: Buffer): Promise<void> {
+  await chmod(path, 0o700)
+  for (const entry of await readdir(path, { withFileTypes: true, encoding: 'buffer' })) {
+    if (entry.isDirectory()) await openFolders(Buffer.concat([path, Buffer.from('/'), entry.name]))
   }
 }
 

@@ -5,12 +5,18 @@ import { suiteNeeding } from '../../../e2e/needs.ts'
 import { type Box, eventually, type ProviderSource, World } from '../conformance/world.ts'
 import { layerBytes } from '../layers/index.ts'
 import type { FilesState } from '../sandbox.ts'
+import { chainOf } from './view-for-tests.ts'
 
 const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
 const MEGABYTE = 1 << 20
 
 suiteNeeding(['local'], 'points under live writers', () => {
-  const start = async (): Promise<{ world: World; box: Box; added: (state: FilesState) => Promise<number> }> => {
+  const start = async (): Promise<{
+    world: World
+    box: Box
+    folder: string
+    added: (state: FilesState) => Promise<number>
+  }> => {
     const world = await World.make(source)
     world.host('kept/lower', 'lower')
     const box = await world.sandbox()
@@ -18,9 +24,10 @@ suiteNeeding(['local'], 'points under live writers', () => {
     await eventually('it holds', async () => (await box.say('ls')).includes('held'))
     await box.say('mkdir kept/new; head -c 5000000 /dev/urandom >big; head -c 5000000 /dev/urandom >kept/new/big')
     await box.say('echo 0 >kept/new/f; echo 0 >doomed; mkdir doomed-too; echo 0 >doomed-too/f')
-    const added = (state: FilesState): Promise<number> =>
-      layerBytes(join(world.home, 'sandboxes', box.sandbox.id, 'w', String(state.workspace[0])))
-    return { world, box, added }
+    const folder = join(world.home, 'sandboxes', box.sandbox.id)
+    const added = async (state: FilesState): Promise<number> =>
+      (await layerBytes(join(folder, 'w', String(state.workspace)))).bytes
+    return { world, box, added, folder }
   }
   /** Times to a hundredth of a second: those of folders are rounded by a fraction of a microsecond. */
   const listing = (box: Box): Promise<string> =>
@@ -70,13 +77,13 @@ suiteNeeding(['local'], 'points under live writers', () => {
   })
 
   test('when the last process has ended, its layer is set aside without what the points before it hold', async () => {
-    const { box, added } = await start()
+    const { box, added, folder } = await start()
     const under = await box.point()
     for (const command of await box.sandbox.commands()) await command.kill('cancelled')
     await box.say('echo 1 >kept/new/f')
     const tree = await listing(box)
     const after = await box.point()
-    expect(after.workspace.slice(1)).toEqual(under.workspace)
+    expect(chainOf(folder, after).slice(1)).toEqual(chainOf(folder, under))
     expect(await added(after)).toBeLessThan(MEGABYTE)
     await box.back(box.sandbox.facts.baseState)
     await box.back(after)

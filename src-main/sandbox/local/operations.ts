@@ -17,19 +17,13 @@ import {
 import { ShellDied } from '../channel/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox.ts'
 import type { Commands } from './commands.ts'
+import type { Compacting } from './compacting.ts'
 import type { Freezer } from './freezer.ts'
 import type { Freezing } from './freezing.ts'
 import { type Layers, type Overlay, quickBytes } from './layers.ts'
 import { asDiskFull, type Namespace } from './namespace.ts'
 import { OVERLAYS, type Overlays, type Standing } from './standing.ts'
-import {
-  type OperationResult,
-  type OverlayState,
-  type SandboxState,
-  type StateFile,
-  withOperation,
-  withoutFolded,
-} from './state.ts'
+import { type OperationResult, type OverlayState, type SandboxState, type StateFile, withOperation } from './state.ts'
 
 /** A process that ended a moment ago may still hold its files. */
 const BUSY_LIMIT_MS = 250
@@ -46,8 +40,7 @@ export interface OperationsOptions {
   commands: Commands
   freezer: Freezer
   freezing: Freezing
-  /** Host folder of the lowest workspace layer. */
-  base: string
+  compacting: Compacting
   /** Opens a control shell in place of one that died, and puts the view back that the state has. */
   reopen: () => Promise<void>
 }
@@ -77,9 +70,10 @@ export class Operations {
   }
 
   async rollback(operation: string, target: FilesState): Promise<RollbackOutcome> {
-    const to = withoutFolded(target, this.#state.folded)
-    this.#checkTarget(to)
+    const to = this.#known(target)
     const stopping: Stopping = { begun: false, stopped: [] }
+    await this.#shorten(this.#heads())
+    await this.#shorten(to)
     const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopping))
     const result = await act()
       .catch((error: unknown) => {
@@ -99,12 +93,25 @@ export class Operations {
   /** Makes ready off the path of any operation. Where it fails, the operation that needs it says why. */
   prepare(): void {
     try {
-      const { layers, namespace } = this.#options
+      const { layers, namespace, stateFile } = this.#options
       for (const overlay of OVERLAYS) layers.spare(overlay)
       layers.sweepWork(namespace.overlays())
+      stateFile.tidy()
       if (!existsSync(this.#ballast)) writeFileSync(this.#ballast, Buffer.alloc(BALLAST_BYTES, 1))
     } catch (error) {
       if (asDiskFull(error, '') === error) throw error
+    }
+  }
+
+  #heads(): FilesState {
+    return { workspace: this.#state.workspace.head, machine: this.#state.machine.head }
+  }
+
+  async #shorten(state: FilesState): Promise<void> {
+    try {
+      for (const overlay of OVERLAYS) await this.#options.compacting.shorten(overlay, state[overlay])
+    } catch (error) {
+      throw asDiskFull(error, 'Making a long line of points short')
     }
   }
 
@@ -125,9 +132,10 @@ export class Operations {
   }
 
   async #checkpoint(operation: string): Promise<OperationResult> {
-    const { layers, commands, freezer, base } = this.#options
+    await this.#shorten(this.#heads())
+    const { layers, commands, freezer } = this.#options
     const dirty: Overlay[] = []
-    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.#state[overlay], base)) dirty.push(overlay)
+    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.#state[overlay])) dirty.push(overlay)
     if (dirty.length === 0) return this.#record({}, operation, 0)
     if (commands.agentProcesses().length === 0) {
       const frozen = await this.#freeze('checkpoint', dirty, (to) =>
@@ -154,7 +162,7 @@ export class Operations {
         const now = before[overlay]
         const number = await freezing.settled(overlay, now, this.#options.standing.guard(), name)
         if (number !== now.upper) written.push([overlay, number])
-        to[overlay] = this.#options.standing.fresh(overlay, [number, ...now.head])
+        to[overlay] = this.#options.standing.fresh(overlay, number)
       }
       done = await use(to)
       return done
@@ -201,14 +209,14 @@ export class Operations {
   }
 
   async #rollback(operation: string, to: FilesState, stopping: Stopping): Promise<OperationResult> {
-    const { layers, commands, base } = this.#options
+    const { layers, commands } = this.#options
     const { stopped } = stopping
     if (!stopping.begun) stopped.splice(0, stopped.length, ...commands.describeProcesses())
     this.#makeRoom(operation, stopped)
     stopping.begun = true
     await commands.killAll()
     const dirty: Overlay[] = []
-    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.#state[overlay], base)) dirty.push(overlay)
+    for (const overlay of OVERLAYS) if (await layers.changed(overlay, this.#state[overlay])) dirty.push(overlay)
     await this.#freeze('rollback', dirty, (left) => this.#goBack(operation, to, left, stopped))
     return this.#last()
   }
@@ -220,7 +228,7 @@ export class Operations {
     const before = this.#state
     for (const overlay of OVERLAYS) {
       const now = before[overlay]
-      const stays = !left[overlay] && now.copiedAt === null && same(now.lowers, to[overlay])
+      const stays = !left[overlay] && now.copiedAt === null && now.on === to[overlay]
       if (!stays) target[overlay] = this.#options.standing.fresh(overlay, to[overlay])
     }
     const outcome: RollbackOutcome = {
@@ -232,7 +240,8 @@ export class Operations {
       stopped,
     }
     const result: OperationResult = { id: operation, kind: 'rollback', outcome }
-    const next = withOperation({ ...this.#state, ...target }, result)
+    const frozen = this.#state.frozen + (outcome.left.changed ? 1 : 0)
+    const next = withOperation({ ...this.#state, ...target, frozen }, result)
     if (!(await this.#options.standing.swap('rollback', target, next, BUSY_AFTER_KILL_MS))) {
       throw new RollbackFailedError('Something still holds the sandbox’s files, so its layers cannot be changed.', {
         nextStep: 'Try again; if it happens again, destroy the sandbox.',
@@ -266,7 +275,7 @@ export class Operations {
   #weigh(frozen: Overlays): number | null {
     let sum: number | null = 0
     for (const overlay of OVERLAYS) {
-      const top = frozen[overlay]?.lowers[0]
+      const top = frozen[overlay]?.on
       if (top === undefined) continue
       const bytes = quickBytes(this.#options.layers.path(overlay, top))
       sum = sum === null || bytes === null ? null : sum + bytes
@@ -287,7 +296,8 @@ export class Operations {
       changed: Object.keys(to).length > 0,
       bytes,
     }
-    return withOperation(state, { id: operation, kind: 'checkpoint', outcome })
+    const frozen = this.#state.frozen + (outcome.changed ? 1 : 0)
+    return withOperation({ ...state, frozen }, { id: operation, kind: 'checkpoint', outcome })
   }
 
   #last(): OperationResult {
@@ -315,18 +325,21 @@ export class Operations {
     }
   }
 
-  #checkTarget(to: FilesState): void {
-    for (const overlay of OVERLAYS) {
-      const missing = to[overlay].find((number) => !this.#options.layers.has(overlay, number))
-      if (missing === undefined && to[overlay].at(-1) === 0) continue
-      throw new InvalidOptionError(`This sandbox does not hold the state to go to (layer ${missing ?? 'base'}).`, {
+  /** A state by the numbers that its layers have now. @throws InvalidOptionError where it is not held */
+  #known(state: FilesState): FilesState {
+    const { stateFile, layers } = this.#options
+    const known = (overlay: Overlay): number => {
+      const tree = stateFile.trees[overlay]
+      const top = tree.resolve(state[overlay])
+      const missing = tree.has(top) ? tree.stack(top).find((number) => !layers.has(overlay, number)) : top
+      if (missing === undefined) return top
+      throw new InvalidOptionError(`This sandbox does not hold the state to go to (layer ${missing}).`, {
         nextStep: 'Choose another checkpoint of this session.',
       })
     }
+    return { workspace: known('workspace'), machine: known('machine') }
   }
 }
-
-const same = (one: readonly number[], other: readonly number[]): boolean => one.join() === other.join()
 
 const otherKind = (operation: string): InvalidOptionError =>
   new InvalidOptionError(`The operation ${operation} was of another kind.`, {

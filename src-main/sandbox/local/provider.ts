@@ -18,13 +18,14 @@ import { agentFor, homeOf } from './accounts.ts'
 import { type Engine, engineMode, tryEngine } from './availability.ts'
 import { copyBase, decideBase } from './base.ts'
 import { ControlGroups } from './cgroup.ts'
+import { BASE } from './layer-tree.ts'
 import { isBeneath } from './mountinfo.ts'
 import { asDiskFull, type Scripts } from './namespace.ts'
 import { findPrograms } from './programs.ts'
 import { endStrays, groupName, removeFolder } from './remove.ts'
 import { canReach, placePath, planRoot, type RootPlan, realFolder } from './root-plan.ts'
 import { LocalSandbox } from './sandbox.ts'
-import { bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
+import { BASE_STATE, bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
 
 export interface LocalProviderOptions {
   /** The data folder: sandboxes live in its `sandboxes`. */
@@ -87,7 +88,7 @@ class LocalProvider implements SandboxProvider {
           workspace: spec.workspace,
           base: decision.base,
           notes,
-          baseState: { workspace: [0], machine: [0] },
+          baseState: BASE_STATE,
         },
       }
       const plan = planRoot(spec, agent, homeOf(agent))
@@ -225,16 +226,17 @@ function makeFirstLayers(folder: string, { facts, spec }: StoredSpec): void {
   const upper = join(folder, 'w/1')
   if (root.uid !== process.getuid?.()) chownSync(upper, root.uid, root.gid)
   chmodSync(upper, root.mode & 0o7777)
-  new StateFile(folder).write({
+  StateFile.first(folder, {
+    version: 2,
     generation: 1,
-    workspace: { upper: 1, lowers: [0], head: [0], copiedAt: null },
-    machine: { upper: 2, lowers: [0], head: [0], copiedAt: null },
+    workspace: { upper: 1, on: BASE, lowers: [BASE], head: BASE, copiedAt: null },
+    machine: { upper: 2, on: BASE, lowers: [BASE], head: BASE, copiedAt: null },
     next: 3,
-    folded: { workspace: [], machine: [] },
     aside: { workspace: [], machine: [] },
     operations: [],
     bootId: bootId(),
     holder: null,
+    frozen: 0,
     syncedThrough: 0,
     ended: false,
   })

@@ -1,39 +1,37 @@
 /** The plan of what goes, for timelines of any shape. */
 import { expect, test } from 'vitest'
+import { LayerTree } from './layer-tree.ts'
 import { planPruning } from './pruning.ts'
 
-const none = new Set<number>()
+/** @param chains layers, top first, without the base */
+function planned(chains: number[][], ends: number[]) {
+  const tree = new LayerTree([], () => {})
+  for (const chain of chains) {
+    for (const [at, layer] of [...chain].reverse().entries()) tree.add(layer, [...chain].reverse()[at - 1] ?? 0)
+  }
+  const { needed, folds } = planPruning(tree, new Set(ends))
+  return { needed: [...needed].sort(), folds: folds.map(({ older, newer }) => `${newer} into ${older}`) }
+}
 
 test('a layer in the middle goes into the one beneath it that nobody needs', () => {
   // Points at 1, 2 and 3; 1 and 2 are pruned.
-  expect(planPruning([[0], [3, 2, 1, 0]], [0, 1, 2, 3], none)).toEqual({
-    removed: [],
-    folds: [
-      { older: 1, newer: 2, beneath: [0] },
-      { older: 1, newer: 3, beneath: [0] },
-    ],
-  })
+  expect(planned([[3, 2, 1]], [0, 3])).toEqual({ needed: [1, 2, 3], folds: ['2 into 1', '3 into 1'] })
 })
 
 test('what a point ends at stays apart, and the base is never folded into', () => {
-  expect(planPruning([[0], [1, 0], [3, 2, 1, 0]], [0, 1, 2, 3], none).folds).toEqual([
-    { older: 2, newer: 3, beneath: [1, 0] },
-  ])
-  expect(planPruning([[1, 0]], [0, 1], none).folds).toEqual([])
+  expect(planned([[3, 2, 1]], [0, 1, 3]).folds).toEqual(['3 into 2'])
+  expect(planned([[1]], [1]).folds).toEqual([])
 })
 
 test('where two branches stand on a layer, it stays; a branch that is gone goes whole', () => {
-  expect(planPruning([[0], [2, 1, 0], [3, 1, 0]], [0, 1, 2, 3], none)).toEqual({ removed: [], folds: [] })
-  expect(planPruning([[0], [2, 1, 0]], [0, 1, 2, 3, 4], new Set([4]))).toEqual({
-    removed: [3],
-    folds: [{ older: 1, newer: 2, beneath: [0] }],
-  })
+  const branches = [
+    [2, 1],
+    [3, 1],
+  ]
+  expect(planned(branches, [2, 3])).toEqual({ needed: [1, 2, 3], folds: [] })
+  expect(planned(branches, [2])).toEqual({ needed: [1, 2], folds: ['2 into 1'] })
 })
 
-test('the layers beneath are those that earlier folds have left', () => {
-  // Numbers do not tell the order: a written layer is younger than the live one it stands for.
-  expect(planPruning([[0], [9, 0], [5, 6, 7, 8, 9, 0], [7, 8, 9, 0]], [0, 5, 6, 7, 8, 9], none).folds).toEqual([
-    { older: 8, newer: 7, beneath: [9, 0] },
-    { older: 6, newer: 5, beneath: [8, 9, 0] },
-  ])
+test('numbers do not tell the order: a written layer is younger than the live one it stands for', () => {
+  expect(planned([[5, 6, 7, 8, 9]], [9, 5, 7]).folds).toEqual(['7 into 8', '5 into 6'])
 })

@@ -1,64 +1,35 @@
 /**
- * Which layers can go when only some states are kept: those that no kept state holds are removed, and one that no state
- * ends at and a single layer stands on is made one with that. The newer one's number vanishes, so every stack becomes
- * what it was without the numbers that are gone. Where two branches stand on a layer, it stays.
+ * Which layers can go when only some states are kept: those that no kept state stands on, and one that no state ends at and
+ * a single layer stands on is made one with that. The newer one's number vanishes, and whatever named it means the older
+ * one. Where two branches stand on a layer, it stays.
  */
-
-export interface Fold {
-  /** Keeps its number and shows both afterwards. */
-  older: number
-  newer: number
-  /** The layers beneath, as they are at this point of the plan, top first. */
-  beneath: number[]
-}
+import { BASE, type Fold, type LayerTree } from './layer-tree.ts'
 
 export interface Plan {
-  removed: number[]
+  /** All layers that stay, or are folded into one that does. */
+  needed: Set<number>
   /** In this order. */
   folds: Fold[]
 }
 
-/**
- * @param stacks the kept states of one overlay, top first, with everything that is mounted among them
- * @param there numbers of the layers on disk
- * @param spared numbers that no state holds and that stay all the same: live layers and those to come
- */
-export function planPruning(
-  stacks: readonly (readonly number[])[],
-  there: readonly number[],
-  spared: ReadonlySet<number>,
-): Plan {
-  const parents = new Map<number, number | null>()
-  const children = new Map<number, Set<number>>()
-  for (const stack of stacks) {
-    for (const [at, number] of stack.entries()) {
-      const below = stack[at + 1] ?? null
-      parents.set(number, below)
-      if (below !== null) children.set(below, (children.get(below) ?? new Set()).add(number))
-    }
+/** @param ends the topmost layers of the kept states and of all that is mounted */
+export function planPruning(tree: LayerTree, ends: ReadonlySet<number>): Plan {
+  const needed = new Set<number>()
+  for (const end of ends) {
+    for (let at = end; at !== BASE && !needed.has(at); at = tree.beneath(at) ?? BASE) needed.add(at)
   }
-  const ends = new Set(stacks.map((stack) => stack[0]))
+  const children = tree.children()
+  const above = (layer: number): number[] => (children.get(layer) ?? []).filter((one) => needed.has(one))
   const folds: Fold[] = []
-  const beneath = (number: number): number[] => {
-    const below = parents.get(number) ?? null
-    return below === null ? [] : [below, ...beneath(below)]
-  }
-  // A layer's number may be lower than that of one beneath it only where it was written later: the order is the stack's.
-  const order = [...parents.keys()].sort((a, b) => beneath(a).length - beneath(b).length)
-  for (const older of order) {
-    if (!parents.has(older)) continue
-    while (older !== 0 && !ends.has(older)) {
-      const [newer, another] = children.get(older) ?? []
-      if (newer === undefined || another !== undefined) break
-      folds.push({ older, newer, beneath: beneath(older) })
-      const above = children.get(newer) ?? new Set()
-      for (const one of above) parents.set(one, older)
-      children.set(older, above)
-      children.delete(newer)
-      parents.delete(newer)
-      if (ends.delete(newer)) ends.add(older)
+  for (const waiting = above(BASE); ; ) {
+    const older = waiting.pop()
+    if (older === undefined) return { needed, folds }
+    let last = older
+    let over = above(last)
+    for (; !ends.has(last) && over.length === 1; over = above(last)) {
+      last = over[0] ?? last
+      folds.push({ older, newer: last })
     }
+    waiting.push(...over)
   }
-  const held = new Set([...stacks.flat(), ...spared])
-  return { removed: there.filter((number) => number !== 0 && !held.has(number)), folds }
 }

@@ -13,7 +13,8 @@ import { type Tree, treeOf } from '../layers/brute-force.ts'
 import { Overlay } from '../layers/overlay-for-tests.ts'
 import { Editor, type Random, random } from '../layers/random-edits.ts'
 import type { FilesState } from '../sandbox.ts'
-import { viewOf } from './view-for-tests.ts'
+import { StateFile } from './state.ts'
+import { chainOf, stackOf, viewOf } from './view-for-tests.ts'
 
 /** More of them, or one again: LAYERS_SEEDS=200 LAYERS_FIRST_SEED=17 */
 const SEEDS = Number(process.env.LAYERS_SEEDS ?? 4)
@@ -87,34 +88,31 @@ class Program {
   /** Forgets some points, never the newest: a rewind may have left them all behind. */
   async prune(): Promise<{ waits: boolean }> {
     const kept = this.points.filter((_, at) => at === this.points.length - 1 || this.#random() < 0.5)
-    const { folded, waits } = await this.box.sandbox.prune(kept.map(({ state }) => state))
-    const gone = new Set(folded.workspace)
-    const named = new Set(
-      kept.flatMap(({ state }) => state.workspace.map((number) => join(this.folder, 'w', String(number)))),
-    )
-    for (const path of this.#hashes.keys()) if (!named.has(path)) this.#hashes.delete(path)
-    for (const { state } of kept) {
+    const before = kept.map(({ state }) => chainOf(this.folder, state))
+    const { became, waits } = await this.box.sandbox.prune(kept.map(({ state }) => state))
+    const known = (number: number): number => became.workspace.find(([from]) => from === number)?.[1] ?? number
+    this.points = kept.map(({ state, tree }) => ({ tree, state: { ...state, workspace: known(state.workspace) } }))
+    for (const [at, chain] of before.entries()) {
+      const left = new Set(chainOf(this.folder, this.points[at]?.state ?? { workspace: 0, machine: 0 }))
       // A layer that others went into shows them too.
-      for (const [at, number] of state.workspace.entries()) {
-        if (gone.has(state.workspace[at - 1] ?? -1)) this.#hashes.delete(join(this.folder, 'w', String(number)))
+      for (const [deep, number] of chain.entries()) {
+        if (!left.has(chain[deep - 1] ?? number)) this.#hashes.delete(join(this.folder, 'w', String(number)))
       }
     }
-    this.points = kept.map(({ state, tree }) => ({
-      tree,
-      state: {
-        workspace: state.workspace.filter((number) => !gone.has(number)),
-        machine: state.machine.filter((number) => !folded.machine.includes(number)),
-      },
-    }))
     return { waits }
   }
 
   async check(step: string): Promise<void> {
     for (const [at, { state, tree }] of this.points.entries()) {
-      const layers = state.workspace.map((number) => ({ path: join(this.folder, 'w', String(number)), frozen: true }))
-      const mounted = await this.#mounts.mountReadOnly(layers, { redirects: false })
-      expect(described(treeOf(mounted)), `${step}: point ${at} [${state.workspace}]`).toEqual(tree)
-      await this.#mounts.unmount(mounted)
+      const folders = (numbers: number[]) =>
+        numbers.map((number) => ({ path: join(this.folder, 'w', String(number)), frozen: true }))
+      const [chain, stack] = [chainOf(this.folder, state), stackOf(this.folder, state)]
+      const layers = folders(chain)
+      for (const shown of String(chain) === String(stack) ? [layers] : [layers, folders(stack)]) {
+        const mounted = await this.#mounts.mountReadOnly(shown, { redirects: false })
+        expect(described(treeOf(mounted)), `${step}: point ${at} [${chain}] [${stack}]`).toEqual(tree)
+        await this.#mounts.unmount(mounted)
+      }
       for (const { path } of layers) {
         const hash = createHash('sha256')
           .update(described(treeOf(path)).join('\n'))
@@ -152,7 +150,14 @@ suiteNeeding(['local'], 'random programs in a sandbox', () => {
       if (numbers() < 0.25) {
         await program.rollback()
         holder = null
-      } else await program.checkpoint()
+      } else {
+        await program.checkpoint()
+        // Some more, so that there is something to compact.
+        for (let more = numbers() < 0.3 ? 4 : 0; more > 0; more--) {
+          program.edit(2)
+          await program.checkpoint()
+        }
+      }
       await program.check(`seed ${seed}, step ${step}`)
       if (numbers() < 0.4) {
         const before = described(treeOf(program.view))
@@ -166,9 +171,15 @@ suiteNeeding(['local'], 'random programs in a sandbox', () => {
     if (holder !== null) await holder.kill('cancelled')
     await program.prune()
     const { head } = await box.sandbox.status()
-    const needed = new Set([head, ...program.points.map(({ state }) => state)].flatMap(({ workspace }) => workspace))
+    const states = [head, ...program.points.map(({ state }) => state)]
+    const needed = new Set(
+      states.flatMap((state) => [...chainOf(program.folder, state), ...stackOf(program.folder, state)]),
+    )
+    const { lowers } = new StateFile(program.folder).read().workspace
+    for (const number of lowers) needed.add(number)
     const idle = 2
-    expect(fs.readdirSync(join(program.folder, 'w')).length).toBeLessThanOrEqual(needed.size + idle)
+    const there = () => fs.readdirSync(join(program.folder, 'w')).filter((name) => /^\d+$/.test(name)).length
+    await expect.poll(there).toBeLessThanOrEqual(needed.size + idle)
     expect(program.seen.size).toBeGreaterThan(3)
   })
 })

@@ -65,7 +65,7 @@ suiteNeeding(['local'], 'rollback under the local engine', () => {
   test('one that fails later says what it stopped', async () => {
     const { box, folder, point } = await made()
     await box.write('f', 'x')
-    const [layer] = (await box.point()).workspace
+    const { workspace: layer } = await box.point()
     const later = await box.point()
     await box.back(point)
     await box.write('g', 'y')

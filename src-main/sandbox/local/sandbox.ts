@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
 import { EngineUnavailableError, FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
 import { call } from '../channel/index.ts'
-import { createThreadedReader, type LayerFolder, type LayerReader, layerBytes, resolveInside } from '../layers/index.ts'
+import { createThreadedReader, type LayerFolder, type LayerReader, resolveInside } from '../layers/index.ts'
 import type {
   CheckpointOutcome,
   CommandSpec,
@@ -19,20 +19,23 @@ import type {
 } from '../sandbox.ts'
 import { ControlGroups } from './cgroup.ts'
 import { Commands } from './commands.ts'
+import { Compacting } from './compacting.ts'
 import { Files } from './files.ts'
 import { Folding } from './folding.ts'
 import { Freeing } from './freeing.ts'
 import { Freezer } from './freezer.ts'
 import { Freezing } from './freezing.ts'
 import { Gate } from './gate.ts'
+import { LayerSizes, type Measured } from './layer-sizes.ts'
+import { BASE } from './layer-tree.ts'
 import { Layers } from './layers.ts'
 import { asDiskFull, Namespace, type NamespaceOptions } from './namespace.ts'
 import { Operations } from './operations.ts'
 import { isAlive } from './processes.ts'
 import { endHolder, groupName, removeFolder } from './remove.ts'
 import { placePath } from './root-plan.ts'
-import { Standing } from './standing.ts'
-import { bootId, type SandboxState, StateFile, type StoredSpec, withoutFolded } from './state.ts'
+import { OVERLAYS, Standing } from './standing.ts'
+import { bootId, type SandboxState, StateFile, type StoredSpec } from './state.ts'
 import { repairView } from './view.ts'
 
 /** Between a checkpoint and the sync of what it froze: several in a row share one. */
@@ -58,8 +61,8 @@ export class LocalSandbox implements Sandbox {
   readonly #files: Files
   readonly #reader: LayerReader
   readonly #namespace: Namespace
-  /** Frozen layers are measured once. */
-  readonly #frozenBytes = new Map<string, number>()
+  readonly #compacting: Compacting
+  readonly #sizes = new LayerSizes((path, error) => this.#bytesOfClosed(path, error))
   readonly #losses: string[] = []
   #open = false
   #syncTimer: NodeJS.Timeout | undefined
@@ -77,7 +80,11 @@ export class LocalSandbox implements Sandbox {
     const user = stored.mode === 'user'
     this.#groups = state.ended ? null : ControlGroups.open(groupName(folder))
     this.#namespace = new Namespace(options)
-    this.#layers = new Layers(folder, state.next)
+    this.#layers = new Layers(folder, { path: this.#basePath, frozen: stored.facts.base === 'copy' }, state.next)
+    for (const overlay of OVERLAYS) {
+      const tree = this.#stateFile.trees[overlay]
+      tree.remove([...tree.compacts.keys()].filter((number) => !this.#layers.has(overlay, number)))
+    }
     this.#commands = new Commands({
       namespace: this.#namespace,
       inView: (use) => this.#inView(use),
@@ -96,12 +103,21 @@ export class LocalSandbox implements Sandbox {
         namespace: this.#namespace,
         layers: this.#layers,
         stateFile: this.#stateFile,
-        base: this.#basePath,
         nested: placePath(plan, stored.facts.workspace) !== null,
         reopen,
       },
       state,
     )
+    const forget = (path: string) => this.#sizes.forget(path)
+    this.#compacting = new Compacting({
+      stateFile: this.#stateFile,
+      standing: this.#standing,
+      layers: this.#layers,
+      reader: this.#reader,
+      reading: (use) => this.#layersGate.shared(use),
+      isRead: () => !this.#layersGate.idle,
+      forget,
+    })
     this.#operations = new Operations({
       folder,
       standing: this.#standing,
@@ -115,20 +131,22 @@ export class LocalSandbox implements Sandbox {
         stored,
         namespace: this.#namespace,
         layers: this.#layers,
+        stateFile: this.#stateFile,
         reader: this.#reader,
-        base: this.#basePath,
+        onShared: () => this.#sizes.shares(),
       }),
-      base: this.#basePath,
+      compacting: this.#compacting,
       reopen,
     })
     this.#freeing = new Freeing({
       standing: this.#standing,
+      stateFile: this.#stateFile,
+      layers: this.#layers,
       folding: new Folding({
-        stored,
         layers: this.#layers,
+        stateFile: this.#stateFile,
         reader: this.#reader,
-        base: this.#basePath,
-        forget: (path) => this.#frozenBytes.delete(path),
+        forget,
       }),
       commands: this.#commands,
       reopen,
@@ -153,8 +171,7 @@ export class LocalSandbox implements Sandbox {
       await this.#namespace.close()
       throw error
     }
-    this.#open = true
-    this.#operations.prepare()
+    this.#begin()
   }
 
   /** Takes hold of it after another host: with its processes where its holder lives, else anew. */
@@ -176,8 +193,14 @@ export class LocalSandbox implements Sandbox {
     await this.#commands.openLauncher()
     this.#freezer.thaw()
     await this.#commands.adopt()
+    this.#begin()
+  }
+
+  #begin(): void {
     this.#open = true
     this.#operations.prepare()
+    void this.#layers.sweepParts()
+    this.#compacting.soon()
   }
 
   get ended(): boolean {
@@ -221,8 +244,8 @@ export class LocalSandbox implements Sandbox {
     if (state === 'now' && this.#open) {
       return this.#inView(() => this.#files.read(relative))
     }
-    return this.#layersGate.shared(() =>
-      this.#reader.read(relative, this.#stack(state), { workspaceInside: this.facts.workspace }),
+    return this.#layersGate.shared(async () =>
+      this.#reader.read(relative, this.#stacks(state)[0], { workspaceInside: this.facts.workspace }),
     )
   }
 
@@ -242,41 +265,39 @@ export class LocalSandbox implements Sandbox {
 
   usage(): Promise<number> {
     // While layers are folded their sizes are neither the old nor the new ones.
-    return this.#layersGate.shared(async () => {
-      const { state } = this.#standing
-      const changing = new Set([join(this.#folder, 'kept')])
-      for (const overlay of ['workspace', 'machine'] as const) {
-        // The one that comes next is empty only until then.
-        for (const number of [state[overlay].upper, this.#layers.spareNumber(overlay)])
-          if (number !== null) changing.add(this.#layers.path(overlay, number))
-      }
-      let sum = 0
-      for (const path of [...this.#layers.all(this.facts.base === 'live'), join(this.#folder, 'kept')]) {
-        const bytes = this.#frozenBytes.get(path) ?? (await this.#bytesOf(path))
-        if (!changing.has(path)) this.#frozenBytes.set(path, bytes)
-        sum += bytes
-      }
-      return sum
-    })
+    return this.#layersGate.shared(() => this.#sizes.sum(this.#measured()))
   }
 
-  /** The agent may have closed a folder to us, who are the same user; the control shell passes any mode. */
-  async #bytesOf(path: string): Promise<number> {
-    try {
-      return await layerBytes(path)
-    } catch (error) {
-      if (!(error instanceof EngineUnavailableError) || !this.#open) throw error
-      const inside = `/run/s/${path.slice(this.#folder.length + 1)}`
-      return Number.parseInt(await this.#namespace.must(call('du', '-sk', inside), 'Measuring a layer'), 10) * 1024
+  *#measured(): Iterable<Measured> {
+    yield { path: join(this.#folder, 'kept'), kind: 'layer', changing: true }
+    for (const overlay of OVERLAYS) {
+      const { trees } = this.#stateFile
+      const { upper } = this.#standing.state[overlay]
+      const layer = (number: number): Measured => ({
+        path: this.#layers.path(overlay, number),
+        kind: 'layer',
+        changing: number === upper,
+      })
+      if (overlay === 'machine' || this.facts.base === 'copy') yield layer(BASE)
+      for (const number of [...trees[overlay].layers, ...this.#standing.state.aside[overlay]]) yield layer(number)
+      for (const number of trees[overlay].compacts.keys()) yield { ...layer(number), kind: 'compact' }
+      if (!trees[overlay].has(upper)) yield layer(upper)
     }
   }
 
+  /** The agent may have closed a folder to us, who are the same user; the control shell passes any mode. */
+  async #bytesOfClosed(path: string, error: unknown): Promise<number> {
+    if (!(error instanceof EngineUnavailableError) || !this.#open) throw error
+    const inside = `/run/s/${path.slice(this.#folder.length + 1)}`
+    return Number.parseInt(await this.#namespace.must(call('du', '-sk', inside), 'Measuring a layer'), 10) * 1024
+  }
+
   changes(from: ReadState, to: ReadState): Promise<Change[]> {
-    return this.#layersGate.shared(() => this.#reader.changes(this.#stack(from), this.#stack(to)))
+    return this.#layersGate.shared(async () => this.#reader.changes(...this.#stacks(from, to)))
   }
 
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair> {
-    return this.#layersGate.shared(() => this.#reader.pair(path, this.#stack(from), this.#stack(to), textLimitBytes))
+    return this.#layersGate.shared(async () => this.#reader.pair(path, ...this.#stacks(from, to), textLimitBytes))
   }
 
   async lastChange(): Promise<number | null> {
@@ -292,6 +313,7 @@ export class LocalSandbox implements Sandbox {
     if (!this.#open) return
     this.#open = false
     clearTimeout(this.#syncTimer)
+    await this.#compacting.stop()
     await this.#gate.exclusive(async () => {
       this.#commands.close(null)
       await this.#namespace.close()
@@ -300,6 +322,7 @@ export class LocalSandbox implements Sandbox {
 
   async end(): Promise<void> {
     if (this.#standing.state.ended) return
+    await this.#compacting.stop()
     await this.#gate.exclusive(async () => {
       clearTimeout(this.#syncTimer)
       this.#open = false
@@ -323,22 +346,25 @@ export class LocalSandbox implements Sandbox {
     return facts.base === 'live' ? spec.workspace : join(this.#folder, 'w', '0')
   }
 
-  /** The layers of a state as folders of the host, top first. */
-  #stack(state: ReadState): LayerFolder[] {
-    const { upper, lowers } = this.#standing.state.workspace
-    const frozen = state === 'now' ? lowers : withoutFolded(state, this.#standing.state.folded).workspace
-    const folders = frozen.map((number) =>
-      number === 0
-        ? { path: this.#basePath, frozen: this.facts.base === 'copy' }
-        : { path: this.#layers.path('workspace', number), frozen: true },
-    )
-    const missing = folders.find(({ path }) => !existsSync(path))
-    if (missing) {
-      throw new FileNotFoundError('The files of that state are no longer held.', {
-        nextStep: 'Choose another checkpoint of this session.',
-      })
-    }
-    return state === 'now' ? [{ path: this.#layers.path('workspace', upper), frozen: false }, ...folders] : folders
+  /**
+   * States as folders of the host, top first; two states are the same folders from where their layers meet.
+   * @throws FileNotFoundError where one is not held any more
+   */
+  #stacks<States extends readonly ReadState[]>(...states: States): { [K in keyof States]: LayerFolder[] } {
+    const tree = this.#stateFile.trees.workspace
+    const { upper, on } = this.#standing.state.workspace
+    const tops = states.map((state) => (state === 'now' ? on : tree.resolve(state.workspace)))
+    const [one = on, other = one] = tops
+    if (!tops.every((top) => tree.has(top))) throw notHeld()
+    return tree
+      .pair(one, other)
+      .slice(0, states.length)
+      .map((stack, at) => {
+        const frozen = stack.map((number) => this.#layers.folder('workspace', number))
+        if (frozen.some(({ path }) => !existsSync(path))) throw notHeld()
+        const live = states[at] === 'now' ? [{ path: this.#layers.path('workspace', upper), frozen: false }] : []
+        return [...live, ...frozen]
+      }) as { [K in keyof States]: LayerFolder[] }
   }
 
   async #alone<T>(act: () => Promise<T>): Promise<T> {
@@ -351,6 +377,7 @@ export class LocalSandbox implements Sandbox {
         setImmediate(() => {
           if (this.#open) this.#operations.prepare()
         })
+        this.#compacting.soon()
         this.#syncSoon()
       }
     })
@@ -421,12 +448,13 @@ export class LocalSandbox implements Sandbox {
   #afterLoss(state: SandboxState): SandboxState {
     if (state.bootId === bootId()) return { ...state, holder: null }
     const fresh = (overlay: 'workspace' | 'machine'): SandboxState['workspace'] => {
-      const { head } = state[overlay]
-      const { upper } = this.#layers.spare(overlay)
-      const like = overlay === 'workspace' && head[0] === 0 ? this.#basePath : this.#layers.path(overlay, head[0] ?? 0)
-      this.#layers.dress(this.#layers.path(overlay, upper), like)
+      const tree = this.#stateFile.trees[overlay]
+      // They are a cache; those that may be torn too are not needed.
+      const torn = [...tree.compacts].filter(([, { frozen }]) => frozen >= state.syncedThrough)
+      tree.remove(torn.map(([number]) => number))
+      const next = this.#standing.fresh(overlay, state[overlay].head)
       this.#layers.used(overlay)
-      return { upper, lowers: [...head], head: [...head], copiedAt: null }
+      return next
     }
     const { aside, workspace, machine } = state
     return {
@@ -454,8 +482,7 @@ export class LocalSandbox implements Sandbox {
   /** `volatile` layers reach the disk by this alone; it is nobody's to wait for. */
   #syncSoon(): void {
     clearTimeout(this.#syncTimer)
-    const { head } = this.#standing.state.workspace
-    const through = Math.max(...head, ...this.#standing.state.machine.head)
+    const through = this.#standing.state.frozen
     if (this.#standing.state.syncedThrough >= through) return
     this.#syncTimer = setTimeout(() => {
       void this.#namespace.shell
@@ -480,13 +507,18 @@ export class LocalSandbox implements Sandbox {
   }
 }
 
+const notHeld = (): FileNotFoundError =>
+  new FileNotFoundError('The files of that state are no longer held.', {
+    nextStep: 'Choose another checkpoint of this session.',
+  })
+
 /** What is lost where the holder of a sandbox is gone, as a person is told. */
-function lossesOf({ bootId: boot, workspace, machine, syncedThrough }: SandboxState): string[] {
+function lossesOf({ bootId: boot, frozen, syncedThrough }: SandboxState): string[] {
   if (boot === bootId()) return ['Its processes were ended from outside; its files are as they were.']
   const losses = [
     'The machine was started anew: its processes ended, and what was written after its last checkpoint is no longer in view.',
   ]
-  if (Math.max(...workspace.head, ...machine.head) > syncedThrough) {
+  if (frozen > syncedThrough) {
     losses.push(
       'Its last checkpoint may not have reached the disk whole: look through its files, or go back to an older one.',
     )

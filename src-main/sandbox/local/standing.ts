@@ -23,8 +23,6 @@ export interface StandingOptions {
   namespace: Namespace
   layers: Layers
   stateFile: StateFile
-  /** Host folder of the lowest workspace layer. */
-  base: string
   /** True where the workspace is mounted within one of the machine layer's places. */
   nested: boolean
   /** Opens a control shell in place of one that died, and puts the view back that the state has. */
@@ -47,15 +45,13 @@ export class Standing {
     this.state = state
   }
 
-  /** A stack with a fresh layer above it, dressed as its top is. */
-  fresh(overlay: Overlay, lowers: readonly number[]): OverlayState {
-    const { layers, base } = this.#options
-    const top = lowers[0] ?? 0
+  /** A fresh layer to be put on a frozen one, dressed as that is. */
+  fresh(overlay: Overlay, on: number): OverlayState {
+    const { layers, stateFile } = this.#options
     try {
       const { upper } = layers.spare(overlay)
-      const like = overlay === 'workspace' && top === 0 ? base : layers.path(overlay, top)
-      layers.dress(layers.path(overlay, upper), like)
-      return { upper, lowers: [...lowers], head: [...lowers], copiedAt: null }
+      layers.dress(layers.path(overlay, upper), layers.folder(overlay, on).path)
+      return { upper, on, lowers: stateFile.trees[overlay].stack(on), head: on, copiedAt: null }
     } catch (error) {
       throw asDiskFull(error, 'Preparing a layer')
     }

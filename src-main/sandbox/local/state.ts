@@ -1,5 +1,6 @@
 /**
- * What a sandbox's folder remembers: `spec.json`, written once, and `state.json`, replaced by every operation.
+ * What a sandbox's folder remembers: `spec.json`, written once, and `state.json`, replaced by every operation. The trees of
+ * its layers are part of that state; most of them lie beside it (see tree-file.ts).
  *
  * state.json is the truth after a crash: an operation counts when its result stands here. It is written beside its
  * place and synced before anything is unmounted (a full disk is noticed while nothing has changed yet), and renamed
@@ -9,6 +10,10 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CheckpointOutcome, FilesState, RollbackOutcome, SandboxFacts, SandboxSpec } from '../sandbox.ts'
+import { BASE, LayerTree } from './layer-tree.ts'
+import type { Overlay } from './layers.ts'
+import { type OlderState, upgrade } from './older-state.ts'
+import { type Change, type FiledChanges, TreeFile } from './tree-file.ts'
 
 /** Everything an attach needs to build the sandbox again. */
 export interface StoredSpec {
@@ -31,10 +36,12 @@ export interface Agent {
 export interface OverlayState {
   /** The live layer, to which everything is written. */
   upper: number
-  /** The frozen layers beneath it, top first. */
+  /** The frozen layer that it stands on. */
+  on: number
+  /** What is mounted beneath it, top first: folders that show the chain from `on`, compact ones among them. */
   lowers: number[]
-  /** As `lowers`, unless the upper was last frozen as a copy because processes held it. */
-  head: number[]
+  /** As `on`, unless the upper was last frozen as a copy because processes held it. */
+  head: number
   /** Nanoseconds since 1970 before that copy was made, in decimal: entries of the upper changed since are new. */
   copiedAt: string | null
 }
@@ -52,21 +59,22 @@ export interface Holder {
 }
 
 export interface SandboxState {
+  version: 2
   /** Raised by each host that takes hold; scripts of older ones are refused. */
   generation: number
   workspace: OverlayState
   machine: OverlayState
   /** The next number for a layer or work folder; none is used twice. */
   next: number
-  /** Layers that went into the one beneath them, while somebody may still name them. */
-  folded: LayerNumbers
   /** Live layers that a reboot may have torn, kept as they are. */
   aside: LayerNumbers
   /** The last ones, oldest first. */
   operations: OperationResult[]
   bootId: string
   holder: Holder | null
-  /** Highest layer number that surely is on disk. */
+  /** How often something was frozen. */
+  frozen: number
+  /** What that was when all of it surely was on disk. */
   syncedThrough: number
   ended: boolean
 }
@@ -76,12 +84,6 @@ export interface LayerNumbers {
   workspace: number[]
   machine: number[]
 }
-
-/** A state without the layers that went into those beneath them. */
-export const withoutFolded = (state: FilesState, folded: LayerNumbers): FilesState => ({
-  workspace: state.workspace.filter((number) => !folded.workspace.includes(number)),
-  machine: state.machine.filter((number) => !folded.machine.includes(number)),
-})
 
 /** Results that recovery may ask for. */
 const OPERATIONS_KEPT = 16
@@ -94,19 +96,37 @@ export const withOperation = (state: SandboxState, result: OperationResult): San
 /** Reads this boot's id: layers written without syncing are whole as long as it stays the same. */
 export const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
-/** What was written before layers could be folded says nothing of it. */
-type Older<S extends SandboxState> = Omit<S, 'folded' | 'aside'> & Partial<Pick<S, 'folded' | 'aside'>>
-
 export class StateFile {
   readonly #path: string
+  readonly #file: TreeFile
+  readonly #read: SandboxState
+  /** The file of the trees that a prepared state names. */
+  #names: number | null = null
+  readonly trees: Readonly<Record<Overlay, LayerTree>>
 
+  /** @throws the system's ENOENT where there is none */
   constructor(folder: string) {
     this.#path = join(folder, 'state.json')
+    const { layers, ...state } = upgraded(JSON.parse(readFileSync(this.#path, 'utf8')) as StoredState, folder)
+    this.#read = state
+    this.#file = new TreeFile(folder, layers)
+    const changes = [...this.#file.older, ...layers.recent]
+    const treeOf = (overlay: Overlay): LayerTree =>
+      new LayerTree(
+        changes.flatMap(([of, ...change]) => (of === overlay ? [change] : [])),
+        (change) => this.#file.record([overlay, ...change]),
+      )
+    this.trees = { workspace: treeOf('workspace'), machine: treeOf('machine') }
   }
 
+  /** Makes the first one, of a sandbox that has nothing but its base. */
+  static first(folder: string, state: SandboxState): void {
+    write(join(folder, 'state.json'), { ...state, layers: { file: null, recent: [] } })
+  }
+
+  /** As it was when this was opened. */
   read(): SandboxState {
-    const { folded, aside, ...rest } = JSON.parse(readFileSync(this.#path, 'utf8')) as Older<SandboxState>
-    return { ...rest, folded: folded ?? { workspace: [], machine: [] }, aside: aside ?? { workspace: [], machine: [] } }
+    return this.#read
   }
 
   /**
@@ -114,18 +134,11 @@ export class StateFile {
    * @throws the system's ENOSPC and the like, with nothing left
    */
   prepare(state: SandboxState): void {
-    const { generation, ...rest } = state
-    // The generation has a line of its own, for the control shell's `read`.
-    const text = `{"generation":${generation},\n${JSON.stringify(rest).slice(1)}\n`
+    const { filed } = this.#file
     const path = `${this.#path}.new`
     try {
-      const fd = openSync(path, 'w', 0o600)
-      try {
-        writeSync(fd, text)
-        fsyncSync(fd)
-      } finally {
-        closeSync(fd)
-      }
+      write(path, { ...state, layers: filed })
+      this.#names = filed.file
     } catch (error) {
       rmSync(path, { force: true })
       throw error
@@ -135,17 +148,48 @@ export class StateFile {
   /** What was prepared counts from here on. */
   commit(): void {
     renameSync(`${this.#path}.new`, this.#path)
+    this.#file.named(this.#names)
   }
 
   write(state: SandboxState): void {
     this.prepare(state)
     this.commit()
   }
+
+  /** Keeps the next one small, however much was changed. @throws the system's ENOSPC and the like: nothing is lost */
+  tidy(): void {
+    this.#file.tidy(() =>
+      (['workspace', 'machine'] as const).flatMap((overlay) =>
+        [...this.trees[overlay].changes()].map((change): Change => [overlay, ...change]),
+      ),
+    )
+  }
 }
+
+type StoredState = (SandboxState & { layers: FiledChanges }) | OlderState
+
+/** The generation has a line of its own, for the control shell's `read`. */
+function write(path: string, { generation, ...rest }: SandboxState & { layers: FiledChanges }): void {
+  const fd = openSync(path, 'w', 0o600)
+  try {
+    writeSync(fd, `{"generation":${generation},\n${JSON.stringify(rest).slice(1)}\n`)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function upgraded(state: StoredState, folder: string): SandboxState & { layers: FiledChanges } {
+  return 'version' in state ? state : upgrade(state, folder)
+}
+
+/** Point 0. */
+export const BASE_STATE: FilesState = { workspace: BASE, machine: BASE }
 
 export async function readSpec(folder: string): Promise<StoredSpec | null> {
   try {
-    return JSON.parse(await readFile(join(folder, 'spec.json'), 'utf8')) as StoredSpec
+    const stored = JSON.parse(await readFile(join(folder, 'spec.json'), 'utf8')) as StoredSpec
+    return { ...stored, facts: { ...stored.facts, baseState: BASE_STATE } }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

@@ -1,6 +1,20 @@
-/** For tests: the workspace as it is mounted in a sandbox of this process, to be read and written from here. */
+/** For tests: the workspace of a sandbox as it is mounted, to be read and written from here, and what it is made of. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { FilesState } from '../sandbox.ts'
 import { readProcess } from './processes.ts'
+import { StateFile } from './state.ts'
+
+/** The layers of a state's workspace as they were frozen, top first, by the sandbox's own record on disk. */
+export function chainOf(folder: string, { workspace }: FilesState): number[] {
+  const tree = new StateFile(folder).trees.workspace
+  return tree.chain(tree.resolve(workspace))
+}
+
+/** The folders that would be mounted for a state's workspace, top first. */
+export function stackOf(folder: string, { workspace }: FilesState): number[] {
+  const tree = new StateFile(folder).trees.workspace
+  return tree.stack(tree.resolve(workspace))
+}
 
 /**
  * @param folder the sandbox's folder on the host
