@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CommandError, InternalError } from '../contract/index.ts'
-import { ago, bytes, Output, snakeCase, table } from './output.ts'
+import { bytes } from '../contract/text.ts'
+import { ago, Output, snakeCase, table } from './output.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -113,10 +113,3 @@ export function ago(at: Date, now: Date = new Date()): string {
     seconds < 60 ? [1, 's'] : seconds < 3600 ? [60, 'm'] : seconds < 86_400 ? [3600, 'h'] : [86_400, 'd']
   return `${Math.floor(seconds / size)}${unit} ago`
 }
-
-/** `1.4 MB` */
-export function bytes(n: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const power = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
-  return `${power === 0 ? n : (n / 1000 ** power).toFixed(1)} ${units[power]}`
-}

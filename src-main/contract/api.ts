@@ -20,6 +20,7 @@ import {
   Point,
   ProcessInfo,
   PruneResult,
+  RetentionRule,
   RewindPreview,
   RollbackEvent,
   RollbackResult,
@@ -88,6 +89,7 @@ export const SessionOptions = z.object({
   base: BaseChoice.default('auto'),
   network: z.boolean().default(true),
   env: z.record(z.string(), z.string()).default({}),
+  retention: RetentionRule.optional(),
 })
 export type SessionOptions = z.infer<typeof SessionOptions>
 
@@ -294,6 +296,8 @@ export const contract = {
         }),
       )
       .output(Rules),
+    /** How much the session may hold on disk; what is too much is pruned at once. */
+    retention: oc.input(SessionRef.extend(RetentionRule.shape)).output(Rules),
     lastAutoRollback: oc.input(SessionRef).output(AutoRollback.nullable()),
     /** An agent is about to call a tool: its history so far, and the automatic checkpoint where the rule is on. */
     onToolCall: oc

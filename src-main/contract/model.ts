@@ -258,6 +258,15 @@ export const VerifierSpec = z.object({
 })
 export type VerifierSpec = z.infer<typeof VerifierSpec>
 
+/** Bytes on disk that a session may hold when nobody says otherwise. */
+export const DISK_BUDGET = 10_000_000_000
+
+export const RetentionRule = z.object({
+  /** Over this, points are pruned: automatic ones first, then named ones by age. null: no limit. */
+  budgetBytes: z.number().int().positive().nullable().default(DISK_BUDGET),
+})
+export type RetentionRule = z.infer<typeof RetentionRule>
+
 export const Rules = z.object({
   autoCheckpoint: z
     .object({ trigger: z.literal('before_tool_call'), keepLast: z.number().int().min(1).nullable() })
@@ -265,6 +274,7 @@ export const Rules = z.object({
   autoRollback: z
     .object({ events: z.array(RollbackEvent).min(1), to: z.string(), verifier: VerifierSpec.nullable() })
     .nullable(),
+  retention: RetentionRule.default({ budgetBytes: DISK_BUDGET }),
 })
 export type Rules = z.infer<typeof Rules>
 

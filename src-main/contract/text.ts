@@ -21,3 +21,10 @@ export const visible = (text: string): string =>
 
 /** For names and labels: one line, everything written out. */
 export const visibleName = (text: string): string => text.replace(HIDDEN, written)
+
+/** `1.4 MB` */
+export function bytes(n: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
+  return `${power === 0 ? n : (n / 1000 ** power).toFixed(1)} ${units[power]}`
+}

@@ -29,6 +29,8 @@ export class SessionContext {
   readonly quiet = new QuietQueue()
   /** What the engine holds on disk, bytes; null until measured. */
   bytes: number | null = null
+  /** What a person should know of its disk budget now; among its notes. */
+  notice: string | null = null
   #sandbox: Promise<Sandbox> | null
   /** Row and timeline as the store holds them: this host is their only writer, so they are read once. */
   #row: SessionRow | null = null
@@ -95,7 +97,11 @@ export class SessionContext {
   removePoint(id: string): void {
     const { parent } = this.point(id)
     this.store.points.remove(this.id, id)
-    this.#points = null
+    if (this.#points)
+      this.#points = this.#points.flatMap((one) => {
+        if (one.id === id) return []
+        return [one.parent === id ? { ...one, parent, files: null } : one]
+      })
     this.raise({ type: 'pointRemoved', point: id, parent })
   }
 
@@ -117,6 +123,7 @@ export class SessionContext {
     const { rules: _, undo: __, lastAutoRollback: ___, network: ____, env: _____, haltedBy: ______, ...row } = this.row
     return {
       ...row,
+      notes: this.notice === null ? row.notes : [...row.notes, this.notice],
       checkpoints: this.points.filter((point) => point.kind === 'checkpoint').length,
       bytes: this.bytes,
       pendingEscalations: 0,

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import {
   type Check,
   DeclinedError,
+  DISK_BUDGET,
   EngineUnavailableError,
   InvalidOptionError,
   isLive,
@@ -302,7 +303,11 @@ export class SessionManager {
         begunBy: begunBy === 'demo' ? 'person' : begunBy,
         shared: false,
         notes: [...facts.notes],
-        rules: { autoCheckpoint: null, autoRollback: null },
+        rules: {
+          autoCheckpoint: null,
+          autoRollback: null,
+          retention: options.retention ?? { budgetBytes: DISK_BUDGET },
+        },
         undo: null,
         lastAutoRollback: null,
         network: options.network,

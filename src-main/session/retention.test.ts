@@ -139,4 +139,48 @@ suiteNeeding(['local'], 'what a session keeps', () => {
       expect(await tree(session)).toContain(`./note: ${label}`)
     }
   })
+
+  const restrict = (budgetBytes: number | null) => session.setRetention({ budgetBytes })
+  const notice = () => session.summary().notes.find((note) => note.includes('on disk')) ?? ''
+
+  test('over its budget: automatic points go first, and named ones when that was said', async () => {
+    restrict(6_500_000)
+    session.autoCheckpoint({ on: true, keepLast: null })
+    for (const name of ['a', 'b', 'c']) {
+      await fill(name)
+      await run(session, 'head -c 1000000 /dev/urandom >big')
+      await session.onToolCall({ messages: null, tool: 'write' })
+    }
+    session.pin({ point: 'a', on: true })
+    await expect.poll(notice, { timeout: 10_000 }).toMatch(/these points are pruned: auto_0001_write/)
+    expect(labels()).toHaveLength(7)
+    await fill('d')
+    await expect.poll(() => labels().includes('auto_0001_write'), { timeout: 10_000 }).toBe(false)
+    expect(labels()).toEqual(expect.arrayContaining(['base', 'a', 'b', 'c', 'd']))
+    expect(pruneRows().at(-1)).toMatchObject({
+      decidedBy: 'rule',
+      notes: expect.stringContaining('more than its 6.5 MB'),
+    })
+    await fill('e', 'f', 'g')
+    const look = () => {
+      // Each time it is measured: named points go at the second look that finds too much.
+      restrict(6_500_000)
+      return labels()
+    }
+    await expect.poll(look, { timeout: 15_000, interval: 500 }).not.toContain('b')
+    await expect.poll(() => session.summary().bytes, { timeout: 10_000 }).toBeLessThan(6_500_000)
+    expect(labels()).toEqual(expect.arrayContaining(['base', 'a', 'g']))
+    await rollback(session, 'a')
+    expect(await tree(session)).toContain('./note: a')
+  })
+
+  test('a budget without anything that may go says so, one without a limit says nothing', async () => {
+    await fill('a', 'b')
+    for (const point of ['a', 'b']) session.pin({ point, on: true })
+    restrict(100_000)
+    await expect.poll(notice, { timeout: 10_000 }).toContain('Nothing is left that may be pruned')
+    expect(labels()).toEqual(['base', 'a', 'b'])
+    expect(restrict(null).retention).toEqual({ budgetBytes: null })
+    await expect.poll(notice, { timeout: 10_000 }).toBe('')
+  })
 })

@@ -12,12 +12,20 @@ import type { Actor } from './pair-records.ts'
 export class Retention {
   readonly #context: SessionContext
   readonly #pair: Pair
+  readonly #measure: (sandbox: Sandbox) => Promise<number>
   /** Layers wait for the processes that hold them. */
   #waits = false
 
-  constructor(context: SessionContext, pair: Pair) {
+  /** @param measure what the session holds on disk, bytes */
+  constructor(context: SessionContext, pair: Pair, measure: (sandbox: Sandbox) => Promise<number>) {
     this.#context = context
     this.#pair = pair
+    this.#measure = measure
+  }
+
+  /** Points that nothing protects, oldest first. */
+  prunable(): Point[] {
+    return this.#context.points.filter((point) => this.#protection(point) === null)
   }
 
   /** @throws CheckpointNotFoundError */
@@ -30,20 +38,25 @@ export class Retention {
   /**
    * Removes points for good, and frees what only they held.
    * @param choose what may go; those that are protected stay
+   * @param why for the ledger, beside their names
    * @throws what the sandbox throws: the points are gone then, their layers are freed the next time
    */
-  async prune(choose: (points: readonly Point[]) => readonly Point[], by: Actor): Promise<PruneResult> {
+  async prune(
+    choose: (points: readonly Point[]) => readonly Point[],
+    by: Actor,
+    why: string | null = null,
+  ): Promise<PruneResult> {
     const context = this.#context
     const sandbox = await context.layers()
     return context.gate.exclusive(async () => {
-      const before = await sandbox.usage()
+      const before = await this.#measure(sandbox)
       await this.#pair.recover(sandbox)
       const going = choose(context.points).filter((point) => this.#protection(point) === null)
-      if (going.length > 0) this.#remove(going, by)
+      if (going.length > 0) this.#remove(going, by, why)
       const waits = await this.#free(sandbox)
       const children = context.points.filter((point) => point.files === null)
       for (const point of children) this.#pair.countLater(sandbox, point)
-      const bytes = await sandbox.usage()
+      const bytes = await this.#measure(sandbox)
       if (bytes !== context.bytes) {
         context.bytes = bytes
         context.raiseSummary()
@@ -120,14 +133,14 @@ export class Retention {
   }
 
   /** Children hang below what the point hung below; what they changed is counted anew. */
-  #remove(going: readonly Point[], by: Actor): void {
+  #remove(going: readonly Point[], by: Actor, why: string | null): void {
     const context = this.#context
     context.durably(() => {
       for (const { id } of going) context.removePoint(id)
       context.appendLedger({
         eventType: 'prune',
         status: 'pruned',
-        notes: `${going.length === 1 ? '1 point' : `${going.length} points`}: ${going.map(nameOf).join(', ')}`,
+        notes: `${going.length === 1 ? '1 point' : `${going.length} points`}: ${going.map(nameOf).join(', ')}${why === null ? '' : `; ${why}`}`,
         decidedBy: by,
       })
       context.raiseSummary()

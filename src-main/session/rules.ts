@@ -10,6 +10,7 @@ import {
   type CommandLine,
   InvalidOptionError,
   type Message,
+  type RetentionRule,
   type RollbackEvent,
   RollbackFailedError,
   type Rules as RuleSet,
@@ -44,6 +45,10 @@ export class Rules {
   /** @param keepLast how many automatic points stay; null for all */
   setAutoCheckpoint(on: boolean, keepLast: number | null): RuleSet {
     return this.#store({ ...this.current, autoCheckpoint: on ? { trigger: 'before_tool_call', keepLast } : null })
+  }
+
+  setRetention(retention: RetentionRule): RuleSet {
+    return this.#store({ ...this.current, retention })
   }
 
   /**

@@ -28,6 +28,7 @@ import {
 import { countChanges } from '../diff/index.ts'
 import { cueIndex, validateHistory } from '../memory/index.ts'
 import type { ReadState, Sandbox } from '../sandbox/index.ts'
+import { Budget } from './budget.ts'
 import { Commands } from './commands.ts'
 import { MAIN, type SessionContext } from './context.ts'
 import { removeDemoWorkspace } from './demo.ts'
@@ -52,6 +53,7 @@ export class Session {
   readonly #commands: Commands
   readonly #rules: Rules
   readonly #retention: Retention
+  readonly #budget: Budget
   readonly #turns: Turns
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
@@ -62,7 +64,8 @@ export class Session {
     this.#context = context
     this.#pair = new Pair(context, () => this.#commands.running.map((record) => textOf(record.command)))
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
-    this.#retention = new Retention(context, this.#pair)
+    this.#retention = new Retention(context, this.#pair, (sandbox) => this.#measure(sandbox))
+    this.#budget = new Budget(context, this.#retention)
     this.#rules = new Rules(context, this.#pair, this.#commands, this.#retention)
     this.#turns = new Turns(context, this.#commands, this.#rules)
   }
@@ -367,6 +370,13 @@ export class Session {
     return this.#rules.setAutoCheckpoint(input.on, input.keepLast)
   }
 
+  /** Keeps the session below so much from now on. */
+  setRetention(input: Inputs['rules']['retention']): RuleSet {
+    const rules = this.#rules.setRetention(input)
+    this.#measureLater()
+    return rules
+  }
+
   autoRollback(input: Inputs['rules']['autoRollback']): RuleSet {
     this.#context.assertEpoch(input.epoch)
     return this.#rules.setAutoRollback(input.on, input.events, input.to, input.verifier)
@@ -499,11 +509,17 @@ export class Session {
     const context = this.#context
     context.quiet.later('measure', async () => {
       const sandbox = await context.layers()
-      const bytes = (await sandbox.usage()) + this.#commands.outputBytes
-      if (bytes === context.bytes) return
-      context.bytes = bytes
-      context.raiseSummary()
+      const bytes = await this.#measure(sandbox)
+      if (bytes !== context.bytes) {
+        context.bytes = bytes
+        context.raiseSummary()
+      }
+      await this.#budget.keep()
     })
+  }
+
+  async #measure(sandbox: Sandbox): Promise<number> {
+    return (await sandbox.usage()) + this.#commands.outputBytes
   }
 }
 

@@ -49,6 +49,7 @@ describe('sessions', () => {
       notes: ['base copied: the workspace is small'],
       rules: {
         autoCheckpoint: { trigger: 'before_tool_call', keepLast: 5 },
+        retention: { budgetBytes: 5_000 },
         autoRollback: {
           events: ['exception', 'test_failure'],
           to: 'stable',
@@ -144,22 +145,6 @@ describe('points', () => {
     expect([store.points.nextNumber('agent'), store.points.nextNumber('agent')]).toEqual([1, 2])
     expect(store.points.nextNumber('other')).toBe(1)
     expect(store.points.nextNumber('agent')).toBe(3)
-  })
-
-  it('list 5,000 in well under 100 ms', () => {
-    const { store } = storeWith('s1')
-    store.transaction(() => {
-      for (let seq = 0; seq < 5_000; seq++) {
-        store.points.insert(point(seq, { files: { added: 1, modified: 0, deleted: 0 } }), {
-          state: { workspace: seq + 1, machine: 0 },
-          node: null,
-        })
-      }
-    })
-    store.points.list('s1')
-    const times = Array.from({ length: 10 }, () => timed(() => store.points.list('s1')))
-    // The best of ten: what else runs on this machine is not the store's.
-    expect(Math.min(...times)).toBeLessThan(100)
   })
 })
 
@@ -269,9 +254,3 @@ describe('settings', () => {
     expect([store.settings.get('port'), store.settings.get('nothing')]).toEqual(['7718', undefined])
   })
 })
-
-function timed(work: () => unknown): number {
-  const begun = performance.now()
-  work()
-  return performance.now() - begun
-}

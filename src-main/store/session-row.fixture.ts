@@ -22,7 +22,7 @@ export const sessionRow = (given: Partial<SessionRow> = {}): SessionRow => ({
   shared: false,
   undo: null,
   notes: [],
-  rules: { autoCheckpoint: null, autoRollback: null },
+  rules: { autoCheckpoint: null, autoRollback: null, retention: { budgetBytes: null } },
   lastAutoRollback: null,
   haltedBy: null,
   ...given,

@@ -4,8 +4,13 @@ import { Option } from 'commander'
 import type { SessionOptions } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
+import { size } from '../numbers.ts'
 
-type Options = Pick<SessionOptions, 'engine' | 'mode' | 'base' | 'network'> & { create?: boolean; force?: boolean }
+type Options = Pick<SessionOptions, 'engine' | 'mode' | 'base' | 'network'> & {
+  create?: boolean
+  force?: boolean
+  budget?: number | null
+}
 
 export const defineInit: Define = (program, action) => {
   program
@@ -20,6 +25,7 @@ export const defineInit: Define = (program, action) => {
         .default('auto'),
     )
     .option('--no-network', 'an empty network with loopback up')
+    .option('--budget <size>', 'how much it may hold on disk: 500MB, none; 10GB where nothing is said', size)
     .option('--create', 'make the folder where it is missing')
     .option('--force', 'begin anew where a live session exists')
     .action(
@@ -36,6 +42,7 @@ export const defineInit: Define = (program, action) => {
           network: options.network,
           create: options.create ?? false,
           force: options.force ?? false,
+          ...(options.budget === undefined ? {} : { retention: { budgetBytes: options.budget } }),
         })
         if (created) cli.out.note(`Made ${visibleName(session.workspace)}.`)
         for (const note of session.notes) cli.out.note(visibleName(note))

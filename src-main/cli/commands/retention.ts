@@ -1,10 +1,10 @@
 /** `rewind pin`, `rewind prune`, `rewind gc`: which points stay, and the disk space of those that do not. */
 import type { PruneResult } from '../../contract/index.ts'
-import { visibleName } from '../../contract/text.ts'
+import { bytes, visibleName } from '../../contract/text.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, given } from '../command.ts'
-import { whole } from '../numbers.ts'
-import { bytes, count } from '../output.ts'
+import { size, whole } from '../numbers.ts'
+import { count } from '../output.ts'
 
 export const defineRetention: Define = (program, action) => {
   program
@@ -29,9 +29,21 @@ export const defineRetention: Define = (program, action) => {
       'all but the newest so many; pinned points, and those that a rule or undo goes to, stay',
       whole(0),
     )
+    .option(
+      '--budget <size>',
+      'keep the session below so much disk from now on (10GB where nobody said; none: no limit)',
+      size,
+    )
     .action(
-      action<{ keep?: number }>(async (cli, points, options) => {
+      action<{ keep?: number; budget?: number | null }>(async (cli, points, options) => {
         const { rpc, session } = await cli.begin()
+        if (options.budget !== undefined) {
+          const { retention } = await rpc.rules.retention({ session, budgetBytes: options.budget })
+          const limit = retention.budgetBytes
+          const text = limit === null ? 'no limit on disk any more' : `at most ${bytes(limit)} on disk from now on`
+          if (given(points).length === 0 && options.keep === undefined) return cli.out.result({ retention }, text)
+          cli.out.note(text)
+        }
         tell(cli, await rpc.timeline.prune({ session, points: given(points), keep: options.keep ?? null }))
       }),
     )

@@ -1,8 +1,8 @@
 /** `rewind status` and `rewind sessions`: how things stand. */
-import type { SessionDetails, SessionSummary } from '../../contract/index.ts'
-import { visibleName } from '../../contract/text.ts'
+import type { RetentionRule, SessionDetails, SessionSummary } from '../../contract/index.ts'
+import { bytes, visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
-import { ago, bytes, count, table } from '../output.ts'
+import { ago, count, table } from '../output.ts'
 
 export const defineStatus: Define = (program, action) => {
   program
@@ -59,7 +59,7 @@ function asText(details: SessionDetails): string {
     ],
     ['messages', String(details.messages)],
     ['processes', details.processes.length === 0 ? 'none' : details.processes.map(asProcess).join(', ')],
-    ['layers', details.layers + (details.bytes === null ? '' : `, ${bytes(details.bytes)}`)],
+    ['layers', details.layers + (details.bytes === null ? '' : `, ${bytes(details.bytes)}${of(rules.retention)}`)],
     ['auto-checkpoint', rules.autoCheckpoint ? keeps(rules.autoCheckpoint.keepLast) : 'off'],
     [
       'auto-rollback',
@@ -71,6 +71,7 @@ function asText(details: SessionDetails): string {
   return [table(rows), ...details.notes.map((note) => visibleName(note))].join('\n')
 }
 
+const of = ({ budgetBytes }: RetentionRule) => (budgetBytes === null ? '' : ` of ${bytes(budgetBytes)}`)
 const keeps = (keepLast: number | null) => (keepLast === null ? 'on' : `on, keeps the last ${keepLast}`)
 const asProcess = ({ pid, command }: SessionDetails['processes'][number]) => `${visibleName(command)} (${pid})`
 
