@@ -30,6 +30,7 @@ export default defineConfig({
           cli: resolve(root, 'src-main/cli/main.ts'),
           // Threads find their code by these names.
           'layer-thread': resolve(root, 'src-main/sandbox/layers/layer-thread.ts'),
+          'host-folder-thread': resolve(root, 'src-main/sandbox/host-folder/host-folder-thread.ts'),
         },
       },
     },

@@ -29,6 +29,7 @@ const session = (name: string, workspace: string, status: SessionSummary['status
   bytes: null,
   pendingEscalations: 0,
   notes: [],
+  host: null,
 })
 
 describe('the session of a folder', () => {

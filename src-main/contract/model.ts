@@ -18,6 +18,19 @@ export type BaseChoice = z.infer<typeof BaseChoice>
 export const ScopeName = z.enum(['person', 'agent'])
 export type ScopeName = z.infer<typeof ScopeName>
 
+/** What became of the workspace on the host since the session began. */
+export const HostState = z.object({
+  /** False where it was not looked through since something may have changed. */
+  checked: z.boolean(),
+  /** Whether the folder itself is where it was, and no other in its place. */
+  there: z.boolean(),
+  /** Files and folders that are not what they were. */
+  changed: z.number(),
+  /** The first of them, by path; readable as in a Change. */
+  changes: z.array(z.object({ path: z.string(), status: z.enum(['added', 'modified', 'deleted']) })),
+})
+export type HostState = z.infer<typeof HostState>
+
 export const SessionSummary = z.object({
   /** Unique for ever; the name may be taken again by a later session. */
   id: z.string(),
@@ -49,6 +62,8 @@ export const SessionSummary = z.object({
   pendingEscalations: z.number(),
   /** What a person should know about this sandbox: a copied base, mounts not shown, no network. */
   notes: z.array(z.string()),
+  /** Null while nothing is known, and of sessions that have ended. */
+  host: HostState.nullable(),
 })
 export type SessionSummary = z.infer<typeof SessionSummary>
 
@@ -92,6 +107,8 @@ export const Point = z.object({
   coverage: z.object({ files: z.boolean(), messages: z.boolean(), processes: z.boolean() }),
   /** No pruning takes it. */
   pinned: z.boolean(),
+  /** Files and folders that changed on the host since the point before, or that nobody looked; null where none did. */
+  host: z.object({ checked: z.boolean(), changed: z.number() }).nullable(),
   /** What taking it cost: milliseconds, and bytes of its own layer (null until measured). */
   ms: z.number(),
   bytes: z.number().nullable(),

@@ -10,7 +10,7 @@ import {
   SessionRewoundError,
   type SessionSummary,
 } from '../contract/index.ts'
-import { type FilesState, Gate, type Sandbox } from '../sandbox/index.ts'
+import { type FilesState, Gate, type HostFolders, type HostReport, type Sandbox } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import type { EventHub } from './event-hub.ts'
 import { QuietQueue } from './quiet-queue.ts'
@@ -31,6 +31,9 @@ export class SessionContext {
   bytes: number | null = null
   /** What a person should know of its disk budget now; among its notes. */
   notice: string | null = null
+  /** What became of the workspace on the host; null while nothing is known. */
+  host: HostReport | null = null
+  readonly hostFolders: HostFolders
   #sandbox: Promise<Sandbox> | null
   /** Row and timeline as the store holds them: this host is their only writer, so they are read once. */
   #row: SessionRow | null = null
@@ -44,6 +47,7 @@ export class SessionContext {
     store: Store
     hub: EventHub
     home: string
+    hostFolders: HostFolders
     sandbox: Promise<Sandbox> | null
     removeSandbox: () => Promise<void>
   }) {
@@ -51,6 +55,7 @@ export class SessionContext {
     this.store = parts.store
     this.hub = parts.hub
     this.home = parts.home
+    this.hostFolders = parts.hostFolders
     this.#sandbox = parts.sandbox
     this.removeSandbox = parts.removeSandbox
     // Whoever needs the sandbox meets the failure; nobody needing it is no unhandled rejection.
@@ -88,7 +93,7 @@ export class SessionContext {
     this.raise({ type: 'pointAdded', point })
   }
 
-  updatePoint(id: string, patch: Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'pinned'>>): void {
+  updatePoint(id: string, patch: Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'pinned' | 'host'>>): void {
     const point = this.store.points.update(this.id, id, patch)
     if (this.#points) this.#points = this.#points.map((one) => (one.id === id ? point : one))
     this.raise({ type: 'pointChanged', point })
@@ -126,6 +131,7 @@ export class SessionContext {
       notes: this.notice === null ? row.notes : [...row.notes, this.notice],
       checkpoints: this.points.filter((point) => point.kind === 'checkpoint').length,
       bytes: this.bytes,
+      host: this.host,
       pendingEscalations: 0,
     }
   }

@@ -17,7 +17,13 @@ import {
   type SessionOptions,
   type SessionSummary,
 } from '../contract/index.ts'
-import { createLocalProvider, type Leftover, type Sandbox, type SandboxProvider } from '../sandbox/index.ts'
+import {
+  createLocalProvider,
+  HostFolders,
+  type Leftover,
+  type Sandbox,
+  type SandboxProvider,
+} from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import { SessionContext } from './context.ts'
 import { DemoPlayer } from './demo.ts'
@@ -64,6 +70,7 @@ export class SessionManager {
   readonly #sessions = new Map<string, Session>()
   readonly #sandboxes = new Map<string, Promise<Sandbox>>()
   readonly #demos: DemoPlayer
+  readonly #hostFolders: HostFolders
   readonly #turns = new Map<string, Promise<void>>()
   /** What was left by a host that died while it made a sandbox, and could not be removed. */
   readonly #strays: Check[] = []
@@ -74,6 +81,7 @@ export class SessionManager {
     this.#store = parts.store
     this.#provider = parts.provider
     this.#hub = new EventHub(parts.store)
+    this.#hostFolders = new HostFolders(parts.home)
     this.#demos = new DemoPlayer({ home: parts.home, hub: this.#hub })
   }
 
@@ -213,6 +221,7 @@ export class SessionManager {
   async close(): Promise<void> {
     this.#demos.stop()
     for (const session of this.#sessions.values()) session.letGo()
+    await Promise.allSettled([...this.#sandboxes.keys()].map((id) => this.#hostFolders.release(id)))
     await Promise.allSettled([...this.#sandboxes.values()].map((sandbox) => sandbox.then((one) => one.detach())))
   }
 
@@ -260,6 +269,8 @@ export class SessionManager {
     if (!available.ok)
       throw new EngineUnavailableError(`No engine can run here: ${available.reason}`, { nextStep: available.remedy })
     const id = `s${randomBytes(8).toString('hex')}`
+    // What changes on the host from here on is not what the session began from.
+    const began = new Date()
     this.#beginning++
     try {
       const sandbox = await this.#provider.create({
@@ -271,7 +282,7 @@ export class SessionManager {
         hidden: [this.#home],
       })
       try {
-        return this.#record(id, options, begunBy, sandbox)
+        return this.#record({ id, began, options, begunBy }, sandbox)
       } catch (error) {
         await sandbox.destroy()
         throw error
@@ -281,7 +292,11 @@ export class SessionManager {
     }
   }
 
-  #record(id: string, options: SessionOptions, begunBy: ScopeName | 'demo', sandbox: Sandbox): Session {
+  #record(
+    beginning: { id: string; began: Date; options: SessionOptions; begunBy: ScopeName | 'demo' },
+    sandbox: Sandbox,
+  ): Session {
+    const { id, began, options, begunBy } = beginning
     const { facts } = sandbox
     const { sessions } = this.#store
     return this.#store.transaction(() => {
@@ -296,7 +311,7 @@ export class SessionManager {
         status: 'running',
         mode: options.mode,
         demo: begunBy === 'demo',
-        createdAt: new Date(),
+        createdAt: began,
         endedAt: null,
         head: 'base',
         epoch: 0,
@@ -333,6 +348,7 @@ export class SessionManager {
           verdict: null,
           pinned: false,
           coverage: { files: true, messages: true, processes: false },
+          host: null,
           ms: 0,
           bytes: null,
         },
@@ -342,6 +358,7 @@ export class SessionManager {
       const session = new Session(context)
       this.#sessions.set(id, session)
       this.#sandboxes.set(id, Promise.resolve(sandbox))
+      session.watchHost()
       return session
     })
   }
@@ -379,7 +396,15 @@ export class SessionManager {
           nextStep: `Remove ${left.folder} by hand.`,
         })
     }
-    return new SessionContext({ id, store: this.#store, hub: this.#hub, home: this.#home, sandbox, removeSandbox })
+    return new SessionContext({
+      id,
+      store: this.#store,
+      hub: this.#hub,
+      home: this.#home,
+      hostFolders: this.#hostFolders,
+      sandbox,
+      removeSandbox,
+    })
   }
 
   #session(id: string): Session {

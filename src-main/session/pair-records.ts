@@ -330,6 +330,7 @@ export class PairRecords {
       verdict: null,
       pinned: false,
       coverage: { files: true, messages: true, processes: false },
+      host: null,
       ms: made.ms,
       bytes: made.outcome.changed ? made.outcome.bytes : 0,
     }

@@ -20,6 +20,7 @@ import { parseMessages } from '../memory/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { MAIN, type SessionContext } from './context.ts'
+import type { HostWatch } from './host-watch.ts'
 import { automaticLabel, checkLabel, resolvePoint } from './moments.ts'
 import { type Actor, type CheckpointIntent, PairRecords, type RollbackIntent } from './pair-records.ts'
 
@@ -44,14 +45,16 @@ export interface RollbackRequest {
 
 export class Pair {
   readonly #context: SessionContext
+  readonly #host: HostWatch
   /** Set while a rollback runs: why commands end now. */
   rewindNote: string | null = null
   readonly #running: () => string[]
   readonly #records: PairRecords
 
   /** @param running the commands in flight, for a person to read */
-  constructor(context: SessionContext, running: () => string[]) {
+  constructor(context: SessionContext, host: HostWatch, running: () => string[]) {
     this.#context = context
+    this.#host = host
     this.#running = running
     this.#records = new PairRecords(context)
   }
@@ -94,6 +97,7 @@ export class Pair {
       )
       crashPoint('checkpoint:recorded')
       this.countLater(sandbox, point)
+      this.#host.afterPoint(point)
       return point
     })
   }
@@ -185,7 +189,10 @@ export class Pair {
         crashPoint('rollback:swapped')
         const result = this.#records.rollback(operation, intent, outcome, performance.now() - began)
         crashPoint('rollback:recorded')
-        if (result.leftAt) this.countLater(sandbox, context.point(result.leftAt))
+        if (result.leftAt) {
+          this.countLater(sandbox, context.point(result.leftAt))
+          this.#host.afterPoint(context.point(result.leftAt))
+        }
         return result
       } catch (error) {
         throw new RollbackFailedError(

@@ -32,6 +32,7 @@ import { Budget } from './budget.ts'
 import { Commands } from './commands.ts'
 import { MAIN, type SessionContext } from './context.ts'
 import { removeDemoWorkspace } from './demo.ts'
+import { HostWatch } from './host-watch.ts'
 import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
 import { Pair } from './pair.ts'
@@ -55,6 +56,7 @@ export class Session {
   readonly #retention: Retention
   readonly #budget: Budget
   readonly #turns: Turns
+  readonly #host: HostWatch
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
   /** What a failed tool call set off, for whoever waits for the command. */
@@ -62,7 +64,8 @@ export class Session {
 
   constructor(context: SessionContext) {
     this.#context = context
-    this.#pair = new Pair(context, () => this.#commands.running.map((record) => textOf(record.command)))
+    this.#host = new HostWatch(context)
+    this.#pair = new Pair(context, this.#host, () => this.#commands.running.map((record) => textOf(record.command)))
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.#retention = new Retention(context, this.#pair, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
@@ -87,6 +90,12 @@ export class Session {
     for (const command of this.#commands.running) this.#watchCommand(command)
     this.#pair.countMissing(sandbox)
     this.#measureLater()
+    this.watchHost()
+  }
+
+  /** Nobody waits for what this finds. */
+  watchHost(): void {
+    void this.#host.begin()
   }
 
   /** The host goes; processes go on, and its next one takes over. */
@@ -416,6 +425,7 @@ export class Session {
     const sandbox = await context.live()
     return context.gate.exclusive(async () => {
       await this.#ending(() => sandbox.end())
+      await this.#host.release()
       return this.#close('ended')
     })
   }
@@ -435,6 +445,7 @@ export class Session {
         await sandbox.destroy()
       } else await context.removeSandbox()
       context.forgetSandbox()
+      await this.#host.forget()
       context.bytes = this.#commands.outputBytes
       if (context.row.demo) removeDemoWorkspace(context.row.workspace)
       return this.#close('destroyed')

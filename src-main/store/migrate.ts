@@ -7,6 +7,7 @@ import type { Database } from 'better-sqlite3'
 import { StoreUnavailableError } from '../contract/index.ts'
 import { agents } from './migrations/2026-11-29-agents.ts'
 import { first } from './migrations/2026-11-29-first.ts'
+import { host } from './migrations/2026-11-29-host.ts'
 import { pins } from './migrations/2026-11-29-pins.ts'
 import { terminals } from './migrations/2026-11-29-terminals.ts'
 import { trees } from './migrations/2026-11-29-trees.ts'
@@ -20,7 +21,7 @@ export interface Migration {
 }
 
 /** Oldest first; a released one is never changed. The schema's version is how many have run. */
-export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees]
+export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees, host]
 
 /**
  * Throws where a newer version has written the database. Reads alone, so that it can be asked before anything is changed.

@@ -12,6 +12,7 @@ const storedPoint = Point.extend({
   pinned: flag,
   verdict: json(Verdict.extend({ at: time })).nullable(),
   coverage: json(Point.shape.coverage),
+  host: json(Point.shape.host.unwrap()).nullable(),
 })
 
 const pointRow = storedPoint.extend({
@@ -33,7 +34,7 @@ export interface Held {
   node: string | null
 }
 
-export type PointPatch = Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'ms' | 'running' | 'pinned'>>
+export type PointPatch = Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'ms' | 'running' | 'pinned' | 'host'>>
 
 const missing = (session: string, id: string) =>
   new CheckpointNotFoundError(`This session holds no point ${id}.`, {

@@ -41,6 +41,7 @@ export const point = (seq: number, given: Partial<Point> = {}): Point => ({
   verdict: null,
   pinned: false,
   coverage: { files: true, messages: true, processes: false },
+  host: null,
   ms: 3.25,
   bytes: null,
   ...given,

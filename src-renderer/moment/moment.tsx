@@ -1,6 +1,7 @@
 /** The right half: what was selected, and its four views. The band across its top says when this is not now. */
 import { Tabs } from 'radix-ui'
 import type { ReactNode } from 'react'
+import { pointHostNotice } from '../../src-main/contract/host-words.ts'
 import type { Point } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
@@ -87,7 +88,7 @@ function Pane({ value, name, children }: { value: PaneTab; name: string; childre
 
 /** Who and why; where a verifier spoke, what it said. */
 const factsOf = (point: Point): string[] =>
-  [takenBy(point), point.verdict?.text ?? (point.kind === 'tip' ? '' : point.why) ?? '']
+  [takenBy(point), point.verdict?.text ?? (point.kind === 'tip' ? '' : point.why) ?? '', pointHostNotice(point) ?? '']
     .filter(Boolean)
     .map((fact) => visibleName(fact.replace(/\s+/g, ' ')))
 

@@ -1,6 +1,7 @@
 /** The open session: what it is, how it stands, and the three things that change it. */
 import { Bookmark, RotateCcw, Undo2 } from 'lucide-react'
 import { useStore } from 'zustand'
+import { hostNotice } from '../../src-main/contract/host-words.ts'
 import type { SessionDetails, Timeline } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
 import { bareRewindTarget, isLive } from '../../src-main/contract/timeline.ts'
@@ -24,6 +25,7 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
   const busy = useStore(rewind, (state) => state.busy)
   const target = rewindTarget(timeline, { moment })
   const live = isLive(details)
+  const host = hostNotice(details)
   return (
     <header className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-4">
       <div className="flex min-w-0 items-center gap-3">
@@ -40,6 +42,11 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
         <span className="shrink-0 text-small text-ink-3" title={notesOf(details)}>
           {details.engine}
         </span>
+        {host ? (
+          <span role="status" className="shrink-0 text-small text-warn" title={visibleName(host)}>
+            {hostWord(details)}
+          </span>
+        ) : null}
       </div>
       <span className="flex-1" />
       {live ? (
@@ -73,6 +80,9 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
     </header>
   )
 }
+
+const hostWord = ({ host }: SessionDetails): string =>
+  host?.there === false ? 'workspace moved' : host?.changed ? `${host.changed} changed on the host` : 'host not checked'
 
 const notesOf = (details: SessionDetails): string =>
   [visible(details.engineDetail), ...details.notes.map(visible)].join('\n')

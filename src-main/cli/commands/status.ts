@@ -1,4 +1,5 @@
 /** `rewind status` and `rewind sessions`: how things stand. */
+import { hostNotice } from '../../contract/host-words.ts'
 import type { RetentionRule, SessionDetails, SessionSummary } from '../../contract/index.ts'
 import { bytes, visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
@@ -48,6 +49,7 @@ function asText(details: SessionDetails): string {
     ['status', details.status + (details.pendingEscalations > 0 ? ', waits for an answer' : '')],
     ['engine', `${details.engine}: ${details.engineDetail}`],
     ['workspace', visibleName(details.workspace)],
+    ['base', details.base === 'live' ? 'live, the folder itself is the lowest layer' : 'a copy of the workspace'],
     ['mode', details.mode],
     [
       'checkpoints',
@@ -68,7 +70,8 @@ function asText(details: SessionDetails): string {
         : 'off',
     ],
   ]
-  return [table(rows), ...details.notes.map((note) => visibleName(note))].join('\n')
+  const host = hostNotice(details)
+  return [table(rows), ...[...details.notes, ...(host ? [host] : [])].map((note) => visibleName(note))].join('\n')
 }
 
 const of = ({ budgetBytes }: RetentionRule) => (budgetBytes === null ? '' : ` of ${bytes(budgetBytes)}`)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { InvalidOptionError } from '../../contract/index.ts'
+import { unsuitedFileSystem } from '../host-folder/index.ts'
 import type { SandboxSpec } from '../sandbox.ts'
 import { isBeneath, readMounts } from './mountinfo.ts'
 import { asDiskFull, diskFull } from './namespace.ts'
@@ -24,17 +25,6 @@ export interface BaseDecision {
 /** Above either, a workspace that cannot be cloned is not copied. */
 const COPY_BYTES = 200e6
 const COPY_ENTRIES = 20_000
-
-/** File systems that cannot be relied on as a layer: network shares, FUSE, overlays. By the magic of statfs(2). */
-const UNSUITED = new Map([
-  [0x794c7630, 'an overlay'],
-  [0x65735546, 'a FUSE file system'],
-  [0x6969, 'NFS'],
-  [0xff534d42, 'a Windows share'],
-  [0xfe534d42, 'a Windows share'],
-  [0x517b, 'a Windows share'],
-  [0x01021997, 'a 9p share'],
-])
 
 /**
  * @param folder the sandbox's, for trying what its file system can do
@@ -67,7 +57,7 @@ async function whyNotLive(
   agent: Agent,
   programs: Programs,
 ): Promise<string | { idmap: string | null }> {
-  const unsuited = UNSUITED.get(statfsSync(workspace).type)
+  const unsuited = unsuitedFileSystem(statfsSync(workspace).type)
   if (unsuited) return `it lies on ${unsuited}`
   if (mode === 'user') {
     // A mount that came with the namespace cannot be separated from what it lies on.

@@ -71,7 +71,8 @@ export class Layers {
 
   /** A frozen layer, to be read. */
   folder(overlay: Overlay, number: number): LayerFolder {
-    return overlay === 'workspace' && number === 0 ? this.#base : { path: this.path(overlay, number), frozen: true }
+    if (overlay === 'workspace' && number === 0) return { path: this.#base.path, frozen: this.#base.frozen }
+    return { path: this.path(overlay, number), frozen: true }
   }
 
   /** Within the sandbox's folder. */

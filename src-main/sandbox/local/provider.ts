@@ -19,6 +19,7 @@ import { type Engine, engineMode, tryEngine } from './availability.ts'
 import { copyBase, decideBase } from './base.ts'
 import { ControlGroups } from './cgroup.ts'
 import { BASE } from './layer-tree.ts'
+import { identityOf } from './live-base.ts'
 import { isBeneath } from './mountinfo.ts'
 import { asDiskFull, type Scripts } from './namespace.ts'
 import { findPrograms } from './programs.ts'
@@ -82,6 +83,7 @@ class LocalProvider implements SandboxProvider {
         mode,
         agent,
         idmap: decision.idmap,
+        identity: identityOf(spec.workspace),
         facts: {
           engine: 'local',
           detail: availability.ok ? availability.detail : '',

@@ -29,6 +29,7 @@ import { Gate } from './gate.ts'
 import { LayerSizes, type Measured } from './layer-sizes.ts'
 import { BASE } from './layer-tree.ts'
 import { Layers } from './layers.ts'
+import { LiveBase } from './live-base.ts'
 import { asDiskFull, Namespace, type NamespaceOptions } from './namespace.ts'
 import { Operations } from './operations.ts'
 import { isAlive } from './processes.ts'
@@ -61,6 +62,8 @@ export class LocalSandbox implements Sandbox {
   readonly #files: Files
   readonly #reader: LayerReader
   readonly #namespace: Namespace
+  /** Null where the base is a copy. */
+  readonly #liveBase: LiveBase | null
   readonly #compacting: Compacting
   readonly #sizes = new LayerSizes((path, error) => this.#bytesOfClosed(path, error))
   readonly #losses: string[] = []
@@ -80,7 +83,8 @@ export class LocalSandbox implements Sandbox {
     const user = stored.mode === 'user'
     this.#groups = state.ended ? null : ControlGroups.open(groupName(folder))
     this.#namespace = new Namespace(options)
-    this.#layers = new Layers(folder, { path: this.#basePath, frozen: stored.facts.base === 'copy' }, state.next)
+    this.#liveBase = stored.facts.base === 'live' ? new LiveBase(stored.spec.workspace, stored.identity ?? null) : null
+    this.#layers = new Layers(folder, this.#liveBase ?? { path: join(folder, 'w', '0'), frozen: true }, state.next)
     for (const overlay of OVERLAYS) {
       const tree = this.#stateFile.trees[overlay]
       tree.remove([...tree.compacts.keys()].filter((number) => !this.#layers.has(overlay, number)))
@@ -162,7 +166,7 @@ export class LocalSandbox implements Sandbox {
   /** Builds it up: namespaces, the layers of the state, holder and launcher. */
   async start(): Promise<void> {
     try {
-      await this.#namespace.build()
+      await this.#build()
       await this.#repair()
       const holder = await this.#namespace.hold()
       this.#write({ ...this.#standing.state, holder, bootId: bootId() })
@@ -172,6 +176,30 @@ export class LocalSandbox implements Sandbox {
       throw error
     }
     this.#begin()
+  }
+
+  async #build(): Promise<void> {
+    this.#liveBase?.check()
+    await this.#namespace.build()
+    this.#holdBase()
+  }
+
+  /** As the sandbox has it, wherever the host's folder goes from here on. */
+  #holdBase(): void {
+    this.#liveBase?.hold(this.#namespace.ownPath('/run/s/w/0'))
+  }
+
+  /** The host's folder was removed: what is mounted from here on stands on an empty one. */
+  async #emptyBase(): Promise<void> {
+    if (this.#liveBase === null) return
+    this.#layers.dress(this.#layers.path('workspace', BASE), this.#liveBase.path)
+    // Held by nobody, us included.
+    this.#liveBase.release()
+    try {
+      await this.#namespace.must(call('umount', '/run/s/w/0'), 'Letting go of the removed workspace')
+    } finally {
+      this.#holdBase()
+    }
   }
 
   /** Takes hold of it after another host: with its processes where its holder lives, else anew. */
@@ -189,6 +217,7 @@ export class LocalSandbox implements Sandbox {
       return
     }
     await this.#namespace.enter(holder)
+    this.#holdBase()
     await this.#repair()
     await this.#commands.openLauncher()
     this.#freezer.thaw()
@@ -317,6 +346,7 @@ export class LocalSandbox implements Sandbox {
     await this.#gate.exclusive(async () => {
       this.#commands.close(null)
       await this.#namespace.close()
+      this.#liveBase?.release()
     })
   }
 
@@ -329,6 +359,7 @@ export class LocalSandbox implements Sandbox {
       const { holder } = this.#standing.state
       if (holder !== null && isAlive(holder)) await endHolder(holder)
       await this.#namespace.close()
+      this.#liveBase?.release()
       this.#commands.moveOutputs(this.#layers.paths('machine', this.#standing.state.machine))
       this.#commands.close('cancelled')
       await ControlGroups.remove(groupName(this.#folder))
@@ -339,11 +370,6 @@ export class LocalSandbox implements Sandbox {
   async destroy(): Promise<void> {
     await this.end()
     await removeFolder(this.#folder, this.#stored.mode, this.#options.programs)
-  }
-
-  get #basePath(): string {
-    const { facts, spec } = this.#stored
-    return facts.base === 'live' ? spec.workspace : join(this.#folder, 'w', '0')
   }
 
   /**
@@ -372,6 +398,7 @@ export class LocalSandbox implements Sandbox {
     return this.#gate.exclusive(async () => {
       try {
         if (!this.#namespace.holderLives || !this.#namespace.shellLives) await this.#reopen()
+        if (this.#liveBase?.removed) await this.#emptyBase()
         return await act()
       } finally {
         setImmediate(() => {
@@ -425,7 +452,7 @@ export class LocalSandbox implements Sandbox {
     }
     // Its holder was killed, and all processes with it.
     await this.#namespace.close()
-    await this.#namespace.build()
+    await this.#build()
     await this.#repair()
     const fresh = await this.#namespace.hold()
     this.#write({ ...this.#standing.state, holder: fresh, bootId: bootId() })

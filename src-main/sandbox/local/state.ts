@@ -24,6 +24,14 @@ export interface StoredSpec {
   agent: Agent
   /** Mount options that show the workspace with the agent as its owner; null where its owner is the agent. */
   idmap: string | null
+  /** What the workspace was on the host; left out by older versions. */
+  identity?: FolderIdentity | null
+}
+
+/** A folder whatever it is called, also after the machine was started anew. */
+export interface FolderIdentity {
+  ino: number
+  birthtimeMs: number
 }
 
 /** Whom commands run as, inside. */

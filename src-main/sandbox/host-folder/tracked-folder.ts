@@ -1,0 +1,338 @@
+/**
+ * One host folder that a session began from: lists it once, then keeps to what the watches name. Where events were
+ * lost, or the folder cannot be watched, the whole of it is looked through again in the background, and until that is
+ * done nobody is told that it was checked.
+ */
+import { lstatSync, readdirSync, type Stats, statfsSync } from 'node:fs'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { type ByteString, join, showPath, toByteString, toBytes } from '../layers/index.ts'
+import { unsuitedFileSystem } from './file-systems.ts'
+import { FolderWatches } from './folder-watches.ts'
+import { type Attributes, type HostChangeStatus, Manifest } from './manifest.ts'
+
+export interface TrackOptions {
+  /** Names the session. */
+  id: string
+  folder: string
+  /** Where the manifest is kept. */
+  manifest: string
+  /** When the session began, ms since 1970: what bears a later time when it is listed was changed since. */
+  since: number
+}
+
+export interface HostChange {
+  path: string
+  status: HostChangeStatus
+}
+
+export interface HostReport {
+  /** False where the folder was not looked through since it may have changed. */
+  checked: boolean
+  /** Whether the folder itself is there, and no other in its place. */
+  there: boolean
+  /** Entries that are not what they were when the session began. */
+  changed: number
+  /** The first of them, by path. */
+  changes: HostChange[]
+}
+
+/** A report, and how many entries changed since the check before. */
+export interface HostCheck extends HostReport {
+  fresh: number
+}
+
+/** Entries between two pauses, in which other folders are served and events taken in. */
+const ENTRIES_PER_TURN = 300
+/** Paths that are named; the number says how many there are. */
+const NAMED = 20
+/** More touched paths than this are a mass of changes: looking through everything is as good. */
+const MOST_TOUCHED = 50_000
+/** Between an event and a look: a build or a checkout touches a file many times. */
+const SETTLE_MS = 200
+/** How long a check waits for the folder to be listed for the first time. */
+const PATIENCE_MS = 1_000
+
+export class TrackedFolder {
+  readonly #options: TrackOptions
+  readonly #root: ByteString
+  readonly #report: (report: HostReport) => void
+  readonly #manifest: Manifest
+  readonly #watches: FolderWatches | null
+  readonly #touched = new Set<ByteString>()
+  readonly #fresh = new Set<ByteString>()
+  #identity: { dev: number; ino: number }
+  #listed: boolean
+  /** Something may have changed that no event told of. */
+  #lost: boolean
+  #last: Promise<unknown> = Promise.resolve()
+  #scanning: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #steps = 0
+  #said = ''
+  #closed = false
+
+  /** @param report is told each time something was found */
+  constructor(options: TrackOptions, report: (report: HostReport) => void) {
+    const { folder, manifest } = options
+    this.#options = options
+    this.#root = toByteString(folder)
+    this.#report = report
+    this.#manifest = Manifest.open(manifest)
+    const { dev, ino } = lstatSync(folder)
+    this.#identity = { dev, ino }
+    // On these, what others change at their end comes without a word.
+    const told = unsuitedFileSystem(statfsSync(folder).type) === null
+    this.#watches = told
+      ? new FolderWatches({
+          root: folder,
+          touched: (path) => this.#touch(path),
+          lost: () => this.#lose(),
+        })
+      : null
+    this.#listed = this.#manifest.complete
+    // Nobody watched since an earlier host was there.
+    this.#lost = this.#listed
+    if (this.#listed) void this.#scan()
+    else void this.#alone(() => this.#list())
+  }
+
+  get #uncertain(): boolean {
+    return !this.#listed || this.#lost || this.#watches?.whole !== true
+  }
+
+  /** Looks at what was touched since, and says how things stand. */
+  async check(): Promise<HostCheck> {
+    // What happened before the question is in the kernel's queue by now: taken in with the next turn of the loop.
+    await turn()
+    await turn()
+    if (!this.#listed) await Promise.race([this.#last, sleep(PATIENCE_MS, null, { ref: false })])
+    if (!this.#uncertain) await this.#alone(() => this.#look())
+    else if (this.#listed) void this.#scan()
+    return { ...this.#describe(), fresh: this.#takeFresh() }
+  }
+
+  /** Resolves when nothing of it is open any more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#watches?.close()
+    await this.#alone(async () => this.#manifest.close())
+  }
+
+  /** The first listing. Each folder is watched before it is listed, so that nothing falls between the two. */
+  async #list(): Promise<void> {
+    const { since } = this.#options
+    const folders: ByteString[] = ['']
+    for (let path = folders.pop(); path !== undefined && !this.#closed; path = folders.pop()) {
+      const folder = path
+      const own = this.#stat(folder)
+      if (own === null || !this.#isOurs(own)) continue
+      this.#watches?.add(folder)
+      const entries = this.#entries(folder)
+      this.#manifest.transaction(() => {
+        const id = this.#manifest.addFolder(folder)
+        for (const [name, stat] of entries) {
+          const changedSince = stat.ctimeMs > since
+          // No entry has such a number: what it was like before is not known, but not this.
+          this.#manifest.addEntry(id, name, { ...attributesOf(stat), ...(changedSince ? { ino: -1 } : {}) })
+          if (changedSince) this.#touched.add(join(folder, name))
+          if (stat.isDirectory()) folders.push(join(folder, name))
+        }
+      })
+      await this.#pause(entries.length)
+    }
+    if (this.#closed) return
+    this.#manifest.finish()
+    this.#listed = true
+    await this.#look()
+    this.#say()
+    if (this.#lost) void this.#scan()
+  }
+
+  /** Looks through everything. */
+  #scan(): Promise<void> {
+    this.#scanning ??= this.#alone(async () => {
+      if (!this.#there) return
+      this.#lost = false
+      this.#touched.clear()
+      const folders: ByteString[] = ['']
+      for (let path = folders.pop(); path !== undefined && !this.#closed; path = folders.pop()) {
+        const own = this.#stat(path)
+        if (own === null || !this.#isOurs(own)) continue
+        this.#watches?.add(path)
+        const entries = this.#entries(path)
+        const here = new Set(entries.map(([name]) => name))
+        for (const [name, stat] of entries) {
+          const child = join(path, name)
+          const seen = this.#judge(child, stat)
+          if (stat.isDirectory()) folders.push(child)
+          else this.#follow(child, stat, seen)
+        }
+        for (const name of this.#manifest.names(path)) if (!here.has(name)) this.#touched.add(join(path, name))
+        await this.#pause(entries.length)
+      }
+      if (this.#closed) return
+      for (const { path } of this.#manifest.differences(Number.MAX_SAFE_INTEGER)) this.#touched.add(path)
+      await this.#look()
+      this.#say()
+    }).finally(() => {
+      this.#scanning = null
+      // More was lost meanwhile.
+      if (this.#lost && this.#there && !this.#closed) void this.#scan()
+    })
+    return this.#scanning
+  }
+
+  /** Looks at what was touched, and at what lies beneath it where a folder came or went. */
+  async #look(): Promise<void> {
+    for (const path of this.#touched) {
+      if (this.#closed || !this.#there) return
+      this.#touched.delete(path)
+      // The folder itself: it counts by being there.
+      if (path === '') continue
+      const stat = this.#stat(path)
+      this.#follow(path, stat, this.#judge(path, stat))
+      await this.#pause(1)
+    }
+  }
+
+  /** Notes how an entry differs by now. @returns how it was when it was last looked at */
+  #judge(path: ByteString, stat: Stats | null): Attributes | null {
+    const manifest = this.#manifest
+    const now = stat && attributesOf(stat)
+    const was = manifest.entry(path)
+    const difference = manifest.difference(path)
+    const seen = difference ? difference.seen : was
+    if (sameAttributes(seen, now)) return seen
+    this.#fresh.add(path)
+    const status = was === null ? 'added' : now === null ? 'deleted' : 'modified'
+    if (sameAttributes(was, now)) manifest.removeDifference(path)
+    else manifest.setDifference(path, { status, seen: now })
+    return seen
+  }
+
+  /** What lies beneath is touched where a folder came, went, or took another one's place. */
+  #follow(path: ByteString, stat: Stats | null, seen: Attributes | null): void {
+    const touch = (children: Iterable<ByteString>) => {
+      for (const child of children) this.#touched.add(child)
+    }
+    const wasFolder = seen !== null && isFolder(seen.mode)
+    if (stat?.isDirectory() && this.#isOurs(stat)) {
+      this.#watches?.add(path)
+      touch(this.#entries(path).map(([name]) => join(path, name)))
+    } else this.#watches?.remove(path)
+    if (wasFolder) touch(this.#manifest.beneath(path))
+  }
+
+  #touch(path: ByteString): void {
+    if (this.#touched.size >= MOST_TOUCHED) this.#lose()
+    else this.#touched.add(path)
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      void this.#alone(async () => {
+        if (!this.#uncertain) await this.#look()
+        this.#say()
+      })
+    }, SETTLE_MS)
+  }
+
+  /** Anything may have changed. */
+  #lose(): void {
+    this.#lost = true
+    if (this.#listed) void this.#scan()
+  }
+
+  #say(): void {
+    const report = this.#describe()
+    const said = JSON.stringify(report)
+    if (said !== this.#said) this.#report(report)
+    this.#said = said
+  }
+
+  #describe(): HostReport {
+    const there = this.#there
+    return {
+      checked: there && !this.#uncertain,
+      there,
+      changed: this.#manifest.count,
+      changes: this.#manifest.differences(NAMED).map(({ path, status }) => ({ path: showPath(path).path, status })),
+    }
+  }
+
+  /** Whether the folder is where it was. Another one in its place is another project. */
+  get #there(): boolean {
+    const root = this.#stat('')
+    return root?.ino === this.#identity.ino && root.dev === this.#identity.dev
+  }
+
+  #takeFresh(): number {
+    const { size } = this.#fresh
+    this.#fresh.clear()
+    return size
+  }
+
+  /** Another file system that is mounted in the folder is no part of what the session began from. */
+  #isOurs(stat: Stats): boolean {
+    return stat.dev === this.#identity.dev
+  }
+
+  #stat(path: ByteString): Stats | null {
+    try {
+      return lstatSync(toBytes(path === '' ? this.#root : `${this.#root}/${path}`), { throwIfNoEntry: false }) ?? null
+    } catch (error) {
+      // ELOOP, ENAMETOOLONG: another kind of entry took a folder's place. EACCES: nor can the sandbox see it.
+      if (PASSING.has((error as NodeJS.ErrnoException).code ?? '')) return null
+      throw error
+    }
+  }
+
+  #entries(folder: ByteString): [ByteString, Stats][] {
+    let names: ByteString[]
+    try {
+      names = readdirSync(toBytes(`${this.#root}/${folder}`), { encoding: 'latin1' })
+    } catch (error) {
+      if (PASSING.has((error as NodeJS.ErrnoException).code ?? '')) return []
+      throw error
+    }
+    return names.flatMap((name) => {
+      const stat = this.#stat(join(folder, name))
+      return stat ? [[name, stat] as [ByteString, Stats]] : []
+    })
+  }
+
+  async #pause(entries: number): Promise<void> {
+    this.#steps += entries
+    if (this.#steps < ENTRIES_PER_TURN) return
+    this.#steps = 0
+    await turn()
+  }
+
+  /** One thing at a time. What fails is said by the next that is asked. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
+  }
+}
+
+const PASSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'ESTALE', 'ENODEV'])
+
+const FORMAT_BITS = 0o170000
+const FOLDER_BITS = 0o040000
+
+const isFolder = (mode: number): boolean => (mode & FORMAT_BITS) === FOLDER_BITS
+
+const attributesOf = ({ mode, size, mtimeMs, ctimeMs, ino }: Stats): Attributes => ({
+  mode,
+  size,
+  mtime: mtimeMs,
+  ctime: ctimeMs,
+  ino,
+})
+
+/** Folders are the same while they are theirs: that entries come and go in them is told by the entries. */
+function sameAttributes(one: Attributes | null, other: Attributes | null): boolean {
+  if (one === null || other === null) return one === other
+  if (one.mode !== other.mode || one.ino !== other.ino) return false
+  return isFolder(one.mode) || (one.size === other.size && one.mtime === other.mtime && one.ctime === other.ctime)
+}
