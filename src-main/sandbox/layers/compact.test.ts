@@ -1,4 +1,5 @@
 /** Compacting against the kernel: whichever run of layers becomes one, over a base that stays or changes, no tree changes. */
+import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -106,6 +107,35 @@ suiteNeeding(['local'], 'compacting layers', () => {
       for (const folder of [target, older.path]) expect(fs.readFileSync(join(folder, 'f'), 'utf8')).toBe('one')
       expect(fs.lstatSync(join(newer.path, 'g'))).toMatchObject({ mode: 0o100644 })
       expect(fs.lstatSync(join(newer.path, 'g')).mtimeMs).toBeGreaterThan(1_000)
+    })
+
+    test(`attributes of folders are kept, as ${mode}`, async () => {
+      overlay = new Overlay(mode)
+      const python = (script: string, ...args: string[]): string =>
+        execFileSync('python3', ['-c', `import os, sys\n${script}`, ...args], { encoding: 'utf8' })
+      const set = (path: string, value: string) =>
+        python('os.setxattr(sys.argv[1], "user.note", sys.argv[2].encode())', path, value)
+      const get = (path: string) => python('print(os.getxattr(sys.argv[1], "user.note").decode(), end="")', path)
+      await freezeAfter((tree) => {
+        fs.mkdirSync(join(tree, 'odd\nname/inner'), { recursive: true })
+        set(join(tree, 'odd\nname/inner'), 'older')
+        set(tree, 'root')
+      })
+      await freezeAfter((tree) => {
+        fs.writeFileSync(join(tree, 'odd\nname/f'), '')
+        set(join(tree, 'odd\nname'), 'newer')
+        set(tree, 'root')
+      })
+      const [newer, older, base] = overlay.frozen
+      if (!newer || !older || !base) throw new Error('three layers')
+      const target = empty('compact')
+      await reader().compact([newer, older], [base], target, () => {})
+      expect(['', 'odd\nname', 'odd\nname/inner'].map((path) => get(join(target, path)))).toEqual([
+        'root',
+        'newer',
+        'older',
+      ])
+      expect(await mounted([{ path: target, frozen: true }, base])).toEqual(await mounted(overlay.frozen))
     })
 
     test(`what was made and removed within it leaves nothing, as ${mode}`, async () => {

@@ -8,6 +8,7 @@
  */
 import { linkSync, mkdirSync, type Stats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { copyAttributes } from './attributes.ts'
 import { dress } from './dress.ts'
 import type { LayerDir } from './layer-dir.ts'
 import type { Marks } from './marks.ts'
@@ -43,7 +44,8 @@ export async function compact(options: CompactOptions): Promise<void> {
 /** A folder of the new layer. */
 interface Place {
   path: ByteString
-  /** Of the topmost folder that it stands for. */
+  /** The topmost folder that it stands for. */
+  like: LayerDir
   stat: Stats
   /** What lies beneath shows through where the run has nothing. */
   open: boolean
@@ -67,13 +69,18 @@ class CompactWriter {
 
   async write(): Promise<void> {
     const { roots, beneath, markOpaque } = this.#options
-    const stat = roots[0]?.stat()
-    if (!stat) throw new Error('the layers are gone')
-    await this.#contents({ path: '', stat, open: true, beneath: beneath.root() }, roots)
+    const [like] = roots
+    const stat = like?.stat()
+    if (!like || !stat) throw new Error('the layers are gone')
+    await this.#contents({ path: '', like, stat, open: true, beneath: beneath.root() }, roots)
     if (this.#copies.length > 0) {
       const args = ['-0', '-n', '2', 'cp', '-aT', '--reflink=auto', '--']
       await run('xargs', args, { cwd: '/', stdin: toBytes(this.#copies.join('')) })
     }
+    await copyAttributes(
+      this.#places.map(({ like }) => like),
+      this.#options.target,
+    )
     if (this.#opaque.length > 0) await markOpaque(this.#opaque)
     // From the leaves up: whatever is done in a folder changes its times.
     for (const place of this.#places.reverse()) dress(this.#at(place.path), place.stat)
@@ -104,12 +111,13 @@ class CompactWriter {
       else stopped = true
       if (stopped) break
     }
-    if (top === null) return
+    const [like] = folders
+    if (top === null || like === undefined) return
     mkdirSync(this.#at(path), { mode: 0o700 })
     if (stopped && place.open) this.#opaque.push(path)
     const open = place.open && !stopped
     const beneath = open && place.beneath !== null ? await this.#options.beneath.lookup(place.beneath, name) : null
-    const inner: Place = { path, stat: top, open, beneath: beneath?.kind === 'folder' ? beneath : null }
+    const inner: Place = { path, like, stat: top, open, beneath: beneath?.kind === 'folder' ? beneath : null }
     try {
       await this.#contents(inner, folders)
     } finally {
