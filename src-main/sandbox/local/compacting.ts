@@ -29,8 +29,8 @@ export interface CompactingOptions {
   reader: LayerReader
   /** Runs while no frozen layer is changed. */
   reading: <T>(use: () => Promise<T>) => Promise<T>
-  /** Whether somebody reads frozen layers now. */
-  isRead: () => boolean
+  /** Whether somebody reads frozen layers now, or an operation may be about to mount some. */
+  isUsed: () => boolean
   forget: (path: string) => void
 }
 
@@ -186,8 +186,8 @@ export class Compacting {
 
   /** Should a crash leave a state that names them: what is not there is forgotten when it is opened. */
   #removeIdle(): void {
-    const { layers, reader, forget, isRead } = this.#options
-    if (isRead()) return
+    const { layers, reader, forget, isUsed } = this.#options
+    if (isUsed()) return
     for (const one of this.#idleNow()) {
       const [overlay, number] = one
       const path = layers.path(overlay, number)

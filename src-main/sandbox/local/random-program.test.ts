@@ -10,6 +10,7 @@ import { afterEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { type Box, eventually, type ProviderSource, World } from '../conformance/world.ts'
 import { type Tree, treeOf } from '../layers/brute-force.ts'
+import type { LayerFolder } from '../layers/index.ts'
 import { Overlay } from '../layers/overlay-for-tests.ts'
 import { Editor, type Random, random } from '../layers/random-edits.ts'
 import type { FilesState } from '../sandbox.ts'
@@ -102,16 +103,29 @@ class Program {
     return { waits }
   }
 
+  async #shown(layers: LayerFolder[]): Promise<string[]> {
+    const mounted = await this.#mounts.mountReadOnly(layers, { redirects: false })
+    try {
+      return described(treeOf(mounted))
+    } finally {
+      await this.#mounts.unmount(mounted)
+    }
+  }
+
   async check(step: string): Promise<void> {
     for (const [at, { state, tree }] of this.points.entries()) {
       const folders = (numbers: number[]) =>
         numbers.map((number) => ({ path: join(this.folder, 'w', String(number)), frozen: true }))
-      const [chain, stack] = [chainOf(this.folder, state), stackOf(this.folder, state)]
+      const chain = chainOf(this.folder, state)
       const layers = folders(chain)
-      for (const shown of String(chain) === String(stack) ? [layers] : [layers, folders(stack)]) {
-        const mounted = await this.#mounts.mountReadOnly(shown, { redirects: false })
-        expect(described(treeOf(mounted)), `${step}: point ${at} [${chain}] [${stack}]`).toEqual(tree)
-        await this.#mounts.unmount(mounted)
+      expect(await this.#shown(layers), `${step}: point ${at} [${chain}]`).toEqual(tree)
+      for (let left = 3; ; left--) {
+        const stack = folders(stackOf(this.folder, state))
+        const shown = await this.#shown(stack).catch(() => null)
+        // One that is written together with its neighbours goes away under us: nobody who mounts it in earnest sees that.
+        if (left > 0 && stack.some(({ path }) => !fs.existsSync(path))) continue
+        expect(shown, `${step}: point ${at} ${JSON.stringify(stack)}`).toEqual(tree)
+        break
       }
       for (const { path } of layers) {
         const hash = createHash('sha256')
@@ -177,7 +191,8 @@ suiteNeeding(['local'], 'random programs in a sandbox', () => {
     )
     const { lowers } = new StateFile(program.folder).read().workspace
     for (const number of lowers) needed.add(number)
-    const idle = 2
+    // The live layer and the next one; and what is written as one meanwhile, which the state does not name yet.
+    const idle = 2 + 2
     const there = () => fs.readdirSync(join(program.folder, 'w')).filter((name) => /^\d+$/.test(name)).length
     await expect.poll(there).toBeLessThanOrEqual(needed.size + idle)
     expect(program.seen.size).toBeGreaterThan(3)

@@ -119,7 +119,7 @@ export class LocalSandbox implements Sandbox {
       layers: this.#layers,
       reader: this.#reader,
       reading: (use) => this.#layersGate.shared(use),
-      isRead: () => !this.#layersGate.idle,
+      isUsed: () => !this.#layersGate.idle || this.#gate.busy,
       forget,
     })
     this.#operations = new Operations({
