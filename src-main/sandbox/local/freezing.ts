@@ -8,8 +8,10 @@ import { EngineUnavailableError } from '../../contract/index.ts'
 import { call } from '../channel/index.ts'
 import type { LayerFolder, LayerReader, Since } from '../layers/index.ts'
 import type { Layers, Overlay } from './layers.ts'
+import { cleanMapped } from './mapped.ts'
 import { asDiskFull, failure, type Namespace } from './namespace.ts'
 import { mayHoldRenames } from './renames.ts'
+import { ROOT, type RootPlan } from './root-plan.ts'
 import type { OverlayState, StateFile, StoredSpec } from './state.ts'
 
 export interface FreezingOptions {
@@ -19,14 +21,18 @@ export interface FreezingOptions {
   layers: Layers
   stateFile: StateFile
   reader: LayerReader
+  plan: RootPlan
   /** Told that a layer was written that holds files of others. */
   onShared: () => void
 }
 
 export class Freezing {
   readonly #options: FreezingOptions
-  /** The folders of a live layer when it was last written down; lost with the host, then more is compared. */
-  readonly #folders = new Map<Overlay, { upper: number; folders: Since['folders'] }>()
+  /**
+   * The folders of a live layer when it was written down at `copiedAt`; lost with the host, then more is compared. What
+   * was written and came to nothing does not count: the state bears another time.
+   */
+  readonly #folders = new Map<Overlay, { upper: number; copiedAt: string; folders: Since['folders'] }>()
 
   constructor(options: FreezingOptions) {
     this.#options = options
@@ -41,22 +47,24 @@ export class Freezing {
   async settled(overlay: Overlay, state: OverlayState, guard: string, operation: string): Promise<number> {
     const isItself = state.copiedAt === null && !(await this.#wasRenamedIn(overlay, state))
     const how = { quiet: true, guard, point: `${operation}-renamed` }
-    const number = isItself ? state.upper : await this.#write(overlay, state, how)
+    const number = isItself ? state.upper : (await this.#write(overlay, state, how)).layer
     this.#options.stateFile.trees[overlay].add(number, state.head)
     return number
   }
 
   /**
    * Writes what changed since the overlay's head, while its processes stand still.
+   * @param copiedAt when that is, as the state will bear it
    * @returns the new head
    */
-  async written(overlay: Overlay, state: OverlayState, guard: string): Promise<number> {
+  async written(overlay: Overlay, state: OverlayState, guard: string, copiedAt: string): Promise<number> {
     const how = { quiet: false, guard, point: 'checkpoint-copied' }
     const tree = this.#options.stateFile.trees[overlay]
     try {
-      const number = await this.#write(overlay, state, how)
-      tree.add(number, state.head)
-      return number
+      const { layer, folders } = await this.#write(overlay, state, how)
+      this.#folders.set(overlay, { upper: state.upper, copiedAt, folders })
+      tree.add(layer, state.head)
+      return layer
     } catch (error) {
       // The agent may have closed a folder to us, who are the same user there; the control shell passes any mode.
       if (!(error instanceof EngineUnavailableError) || this.#options.stored.mode === 'root') throw error
@@ -64,6 +72,17 @@ export class Freezing {
       tree.add(number, state.on)
       return number
     }
+  }
+
+  /** What the processes, which stand still, change through memory: later changes are told from those until now. */
+  cleanMapped(overlay: Overlay, { upper }: OverlayState, pids: readonly number[]): void {
+    const { layers, plan, stored } = this.#options
+    const path = bytes(layers.path(overlay, upper))
+    const places =
+      overlay === 'workspace'
+        ? [{ inside: bytes(ROOT + stored.facts.workspace), upper: path }]
+        : plan.places.map(({ inside, folder }) => ({ inside: ROOT + inside, upper: `${path}/${folder}` }))
+    cleanMapped(pids, places)
   }
 
   async #wasRenamedIn(overlay: Overlay, { upper, lowers }: OverlayState): Promise<boolean> {
@@ -80,7 +99,7 @@ export class Freezing {
     overlay: Overlay,
     state: OverlayState,
     { quiet, guard, point }: { quiet: boolean; guard: string; point: string },
-  ): Promise<number> {
+  ): Promise<{ layer: number; folders: Since['folders'] }> {
     const { layers, reader, namespace, stateFile } = this.#options
     const number = layers.number()
     const target = layers.path(overlay, number)
@@ -99,7 +118,7 @@ export class Freezing {
             ? null
             : {
                 time: BigInt(state.copiedAt),
-                folders: known?.upper === state.upper ? known.folders : new Map(),
+                folders: known?.upper === state.upper && known.copiedAt === state.copiedAt ? known.folders : new Map(),
               },
         except: overlay === 'machine' && !quiet ? 'run' : null,
         whiteout: () => this.#whiteout(),
@@ -116,8 +135,7 @@ export class Freezing {
       }
       delta.seal()
       if (delta.shares) this.#options.onShared()
-      this.#folders.set(overlay, { upper: state.upper, folders: delta.folders })
-      return number
+      return { layer: number, folders: delta.folders }
     } catch (error) {
       await layers.discard(overlay, number)
       throw asDiskFull(error, 'Freezing the sandbox')
@@ -157,3 +175,5 @@ export class Freezing {
     return overlay === 'workspace' ? `/run/m${this.#options.stored.facts.workspace}` : '/run/v'
   }
 }
+
+const bytes = (path: string): string => Buffer.from(path).toString('latin1')

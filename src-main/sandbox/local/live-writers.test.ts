@@ -62,6 +62,38 @@ suiteNeeding(['local'], 'points under live writers', () => {
     }
   })
 
+  test('what is changed through memory alone', async () => {
+    const { box } = await start()
+    const script = `
+import mmap, os, time
+places = ('mapped', '/dev/shm/mapped', 'odd\\\\012name', 'new\\nline')
+maps = []
+for name in places:
+    with open(name, 'w+b') as file:
+        file.truncate(4096)
+        maps.append(mmap.mmap(file.fileno(), 4096))
+at = 0
+while True:
+    at += 1
+    for one in maps: one[:4] = b'%04d' % at
+    open('said', 'w').write(str(at))
+    while not os.path.exists(f'go{at}'): time.sleep(0.01)`
+    await box.sandbox.exec({ id: 'mapper', command: ['python3', '-c', script] })
+    const states: FilesState[] = []
+    for (const at of [1, 2, 3]) {
+      await eventually('it stored', async () => (await box.run('cat said')).stdout === String(at))
+      states.push(await box.point())
+      await box.say(`touch go${at}`)
+    }
+    await eventually('it stored', async () => (await box.run('cat said')).stdout === '4')
+    states.push((await box.back(box.sandbox.facts.baseState)).left.state)
+    for (const [at, state] of states.entries()) {
+      await box.back(state)
+      const expected = `000${at + 1}`.repeat(4)
+      expect(await box.say('for f in mapped /dev/shm/mapped odd* new*; do head -c 4 "$f"; done')).toBe(expected)
+    }
+  })
+
   test('a later host compares what it did not see, and copies no more', async () => {
     const { world, box, added } = await start()
     await box.point()

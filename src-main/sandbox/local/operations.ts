@@ -99,6 +99,7 @@ export class Operations {
       stateFile.tidy()
       if (!existsSync(this.#ballast)) writeFileSync(this.#ballast, Buffer.alloc(BALLAST_BYTES, 1))
     } catch (error) {
+      if (error instanceof ShellDied) return
       if (asDiskFull(error, '') === error) throw error
     }
   }
@@ -198,14 +199,13 @@ export class Operations {
 
   /** What the overlay's live layer holds that its head does not, as a layer; the mount stays as it is. */
   async #write(overlay: Overlay): Promise<OverlayState> {
+    const { freezing, standing, commands } = this.#options
     const now = this.#state[overlay]
+    const pids = commands.agentProcesses().map(({ pid }) => pid)
+    freezing.cleanMapped(overlay, now, pids)
     // Frozen: whatever is changed later is not older than this.
     const copiedAt = await this.#tick()
-    return {
-      ...now,
-      head: await this.#options.freezing.written(overlay, now, this.#options.standing.guard()),
-      copiedAt,
-    }
+    return { ...now, head: await freezing.written(overlay, now, standing.guard(), copiedAt), copiedAt }
   }
 
   async #rollback(operation: string, to: FilesState, stopping: Stopping): Promise<OperationResult> {

@@ -108,6 +108,19 @@ if (asRoot) {
       expect(await box.say('stat -c %u renamed renamed/a renamed/inner')).toBe('1000\n1000\n1000')
     })
 
+    test('beside a folder whose path is as long as paths can be', async () => {
+      const { box, rename } = await start()
+      await box.say(
+        'i=0; while [ $i -lt 15 ]; do n=$(printf "%0250d" 0); mkdir $n; cd $n; i=$((i+1)); done; echo >deep',
+      )
+      rename('two', 'renamed')
+      const tree = await box.say('find . | sort')
+      const point = await box.point()
+      await box.back(box.sandbox.facts.baseState)
+      await box.back(point)
+      expect(await box.say('find . | sort')).toBe(tree)
+    })
+
     test('under a process that holds the workspace', async () => {
       const { box, rename } = await start()
       const first = await box.point()
@@ -129,6 +142,20 @@ if (asRoot) {
         await box.back(state)
         expect(await listing(box)).toBe(expected)
       }
+    })
+
+    test('under a process, moved between two points: what did not change meanwhile is in the second one too', async () => {
+      const { box, rename } = await start()
+      await box.sandbox.exec({ id: 'holder', command: 'exec sleep 300 >held' })
+      await box.say('until [ -e held ]; do :; done; echo old >two/inner/old; mkdir three/inner')
+      await box.point()
+      rename('two', 'three/inner/moved')
+      await box.say('echo new >three/inner/moved/new')
+      const tree = await listing(box)
+      const second = await box.point()
+      await box.back(box.sandbox.facts.baseState)
+      await box.back(second)
+      expect(await listing(box)).toBe(tree)
     })
   })
 

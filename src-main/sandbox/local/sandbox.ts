@@ -137,6 +137,7 @@ export class LocalSandbox implements Sandbox {
         layers: this.#layers,
         stateFile: this.#stateFile,
         reader: this.#reader,
+        plan,
         onShared: () => this.#sizes.shares(),
       }),
       compacting: this.#compacting,
