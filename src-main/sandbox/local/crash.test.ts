@@ -119,6 +119,22 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     expect(await server.ended).toMatchObject({ status: 'exited', code: 0 })
   })
 
+  test('control shell killed right after an operation: what is made ready then takes nobody along', async () => {
+    const { home, workspace } = place()
+    const provider = createLocalProvider({ home })
+    const box = new Box(
+      await provider.create({ id: 'r', workspace, base: 'auto', network: true, env: {}, hidden: [home] }),
+    )
+    onTestFinished(() => box.sandbox.destroy())
+    for (let round = 0; round < 5; round++) {
+      await box.write('f', String(round))
+      await box.sandbox.checkpoint(`c${round}`)
+      for (const pid of controlShells(home, 'r')) process.kill(pid, 'SIGKILL')
+      await sleep(20)
+      expect(await box.say('cat f')).toBe(String(round))
+    }
+  })
+
   test('holder killed: processes are lost, files are not', async () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DiskFullError, EngineUnavailableError } from '../../contract/index.ts'
-import { ControlShell, call, type ShellAnswer } from '../channel/index.ts'
+import { ControlShell, call, type ShellAnswer, ShellDied } from '../channel/index.ts'
 import { groupFor, passwdFor } from './accounts.ts'
 import { holderFiles } from './holder-root.ts'
 import { type Mount, mountOf, readMounts, readOnlyOptions } from './mountinfo.ts'
@@ -88,12 +88,20 @@ export class Namespace {
     return `/proc/${this.shell.pid}/root${path}`
   }
 
-  mounts(): Mount[] {
-    return readMounts(this.shell.pid)
+  /** @throws ShellDied where it was killed: its mounts are seen through it */
+  mounts(only?: string): Mount[] {
+    try {
+      return readMounts(this.shell.pid, only)
+    } catch (error) {
+      // While it is ending it has no namespaces any more (EINVAL).
+      if (!['EINVAL', 'ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+      throw new ShellDied('The control shell ended.', { cause: error })
+    }
   }
 
+  /** @throws ShellDied */
   overlays(): Mount[] {
-    return readMounts(this.shell.pid, 'overlay')
+    return this.mounts('overlay')
   }
 
   /**
@@ -191,9 +199,12 @@ export class Namespace {
     await this.#shell?.close()
   }
 
+  /** It is this sandbox's shell once it answers: before that its process may still be in the host's namespaces. */
   async #open(argv: readonly string[]): Promise<void> {
-    this.#shell = await ControlShell.open(argv, this.#environment())
-    await this.must(this.#options.scripts.control, 'Opening the control channel')
+    const shell = await ControlShell.open(argv, this.#environment())
+    const answer = await shell.run(this.#options.scripts.control)
+    if (answer.code !== 0) throw failure(answer, 'Opening the control channel')
+    this.#shell = shell
   }
 
   #environment(): Record<string, string> {
