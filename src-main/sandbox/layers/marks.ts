@@ -125,6 +125,20 @@ export class MarkReader {
     return found
   }
 
+  /** Whether folders were renamed in a layer, as it is now. */
+  async hasRedirects(layer: LayerFolder, reading: Reading): Promise<boolean> {
+    const deep: ByteString[] = []
+    const paths = markable(layer, this.#listings.of({ ...layer, frozen: false }, reading), (path) => deep.push(path))
+    const marks = await this.#ask(paths.map((path) => ({ layer, path })))
+    if (marks.some((mark) => mark !== undefined && mark.redirect !== null)) return true
+    const root = LayerDir.root(layer, 0, reading)
+    for (const path of deep) {
+      const folder = path.split('/').reduce((dir, name) => dir.child(name), root)
+      if ((await this.#askOne(folder)).redirect !== null) return true
+    }
+    return false
+  }
+
   /** Makes folders of a layer opaque. Their times change. */
   async setOpaque(layer: LayerFolder, paths: readonly ByteString[]): Promise<void> {
     const tool = await this.#chosenTool(layer)

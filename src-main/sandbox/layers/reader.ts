@@ -125,10 +125,7 @@ export function createLayerReader({
     pair: (path, from, to, limit) => openings.ask(from, to, (old, now) => pairOf(toByteString(path), old, now, limit)),
     read: (path, stack, { workspaceInside }) =>
       withStacks([stack] as const, (opened) => readThrough(path, opened, workspaceInside)),
-    hasRedirects: async (layer) => {
-      const [found] = await withReading((reading) => marks.ofLayers([layer], reading))
-      return [...(found?.values() ?? [])].some(({ redirect }) => redirect !== null)
-    },
+    hasRedirects: (layer) => withReading((reading) => marks.hasRedirects(layer, reading)),
     fold: (older, newer, beneath, on) =>
       withStacks([beneath] as const, async (rest) => {
         for (const { path } of [older, ...newer]) marks.forget(path)
@@ -138,8 +135,11 @@ export function createLayerReader({
         )
         // A whiteout in a folder that hides what lies beneath is listed by the kernel as an entry that is not there.
         const isHidden = (path: ByteString): boolean => foldersOf(path).some((folder) => own.get(folder)?.opaque)
-        // What a host puts into its folder later must not show where something was deleted.
+        // What a host puts into its folder later must not show where something was deleted. But in a folder with nothing
+        // beneath it the kernel lists a whiteout as well.
         const changing = beneath.some(({ frozen }) => !frozen)
+        const isNeeded = async (path: ByteString): Promise<boolean> =>
+          changing ? (await find(rest, parentOf(path)))?.kind === 'folder' : (await find(rest, path)) !== null
         for (const [at, layer] of newer.entries()) {
           const its = found[at] ?? new Map<ByteString, Mark>()
           const merged = await fold({
@@ -150,7 +150,7 @@ export function createLayerReader({
               await marks.setOpaque(layer, paths)
               for (const path of paths) its.set(path, { opaque: true, redirect: null })
             },
-            isBeneath: async (path) => (changing || (await find(rest, path)) !== null) && !isHidden(path),
+            isBeneath: async (path) => (await isNeeded(path)) && !isHidden(path),
             halfWay: on.moved,
           })
           for (const [path, mark] of its) if (!merged.has(path)) own.set(path, mark)
@@ -174,6 +174,8 @@ export function createLayerReader({
     forget: (layerPath) => marks.forget(layerPath),
   }
 }
+
+const parentOf = (path: ByteString): ByteString => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
 /** The folders on the way to a path, without it and without the root. */
 function foldersOf(path: ByteString): ByteString[] {

@@ -45,6 +45,10 @@ export class Folding {
     return done
   }
 
+  removeStrays(overlay: Overlay): Promise<void> {
+    return this.#options.layers.discardStrays(overlay)
+  }
+
   async remove(overlay: Overlay, numbers: Iterable<number>): Promise<void> {
     const { layers, reader, forget } = this.#options
     for (const number of numbers) {

@@ -187,6 +187,7 @@ export class Freeing {
         layers.numbers(overlay).filter((number) => !isHeld(number)),
       )
     }
+    for (const overlay of OVERLAYS) await this.#options.folding.removeStrays(overlay)
   }
 }
 

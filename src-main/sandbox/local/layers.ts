@@ -201,6 +201,13 @@ export class Layers {
     }
   }
 
+  /** Removes layers that a host left half copied when it was killed. */
+  async discardStrays(overlay: Overlay): Promise<void> {
+    const folder = join(this.#folder, FOLDER_OF[overlay])
+    const strays = readdirSync(folder).filter((name) => name.endsWith('.part'))
+    for (const name of strays) await rm(join(folder, name), { recursive: true, force: true }).catch(unlessRefused)
+  }
+
   /** Removes the work folders of earlier mounts. */
   sweepWork(mounts: readonly Mount[]): void {
     const used = new Set(

@@ -2,11 +2,13 @@
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { pruneCrashPoints } from '../../store/index.ts'
 import { type Box, type ProviderSource, World } from '../conformance/world.ts'
 import type { FilesState } from '../sandbox.ts'
+import { controlShellOf } from './view-for-tests.ts'
 
 const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
 
@@ -56,6 +58,53 @@ suiteNeeding(['local'], 'freeing layers', () => {
     expect(await box.say('ls d | wc -l; cat d/all')).toBe('9\n8')
     expect((await box.sandbox.prune([last])).waits).toBe(false)
     expect(await box.read('d/f1', last)).toBe('1\n')
+  })
+
+  test('over a live base: what was deleted in a folder of the sandbox’s own is gone from its list too', async () => {
+    const world = await World.make(source)
+    world.host('theirs/old', 'old')
+    const box = await world.sandbox({ base: 'live' })
+    // A layer that was written under a process has no marks on its folders.
+    const holder = await box.sandbox.exec({ id: 'holder', command: 'exec sleep 300 >held' })
+    await box.say('mkdir own; echo a >own/a; echo b >own/b; rm theirs/old')
+    await box.point()
+    await holder.kill('cancelled')
+    await box.say('rm own/a; echo c >own/c')
+    const last = await box.point()
+    expect((await box.sandbox.prune([last])).folded.workspace).toHaveLength(1)
+    expect(await box.say('ls -l own | wc -l; ls own theirs')).toBe('3\nown:\nb\nc\n\ntheirs:')
+    // What the host has again under that name was deleted all the same.
+    world.host('theirs/old', 'again')
+    await box.back(last)
+    expect(await box.say('ls theirs')).toBe('')
+  })
+
+  test('what a host that was killed left half made goes too', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    const [last] = await points(box, 1)
+    if (!last) throw new Error('one point')
+    const folder = join(world.home, 'sandboxes', box.sandbox.id, 'w')
+    fs.mkdirSync(join(folder, '7.part', 'inner'), { recursive: true })
+    await box.sandbox.prune([last])
+    expect(layersOf(world, box).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+
+  test('a control shell that is killed meanwhile: what is made ready beside its successor takes nothing away', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox()
+    const last = (await points(box, 3))[2]
+    if (!last) throw new Error('three points')
+    const shell = controlShellOf(join(world.home, 'sandboxes', box.sandbox.id)) ?? 0
+    process.kill(shell, 'SIGSTOP')
+    const pruning = box.sandbox.prune([last])
+    await sleep(50)
+    process.kill(shell, 'SIGKILL')
+    await expect(pruning).rejects.toThrow('control shell')
+    // Making a folder takes the overlay's work folder.
+    expect(await box.say('mkdir made /tmp/made && ls -d made')).toBe('made')
+    expect((await box.sandbox.prune([last])).waits).toBe(false)
+    expect(await box.say('cat d/all')).toBe('3')
   })
 
   test('layers that a process holds wait for the next time', async () => {

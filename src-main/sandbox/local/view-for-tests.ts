@@ -16,17 +16,28 @@ export function stackOf(folder: string, { workspace }: FilesState): number[] {
   return tree.stack(tree.resolve(workspace))
 }
 
+/** @returns the pid of the control shell that a child of this process is, for the sandbox of this folder; null without */
+export function controlShellOf(folder: string): number | null {
+  for (const name of readdirSync('/proc').filter((name) => Number(name) > 0)) {
+    if (readProcess(Number(name))?.parent !== process.pid) continue
+    try {
+      const environ = readFileSync(`/proc/${name}/environ`, 'latin1').split('\0')
+      if (environ.includes(`FOLDER=${folder}`) && existsSync(`/proc/${name}/root/run/m`)) return Number(name)
+    } catch {
+      // It ended in the meantime.
+    }
+  }
+  return null
+}
+
 /**
  * @param folder the sandbox's folder on the host
  * @param workspace its path inside
  * @returns a path for this process, good until the control shell is replaced
  */
 export function viewOf(folder: string, workspace: string): string {
-  for (const pid of readdirSync('/proc').filter((name) => Number(name) > 0)) {
-    if (readProcess(Number(pid))?.parent !== process.pid) continue
-    const view = `/proc/${pid}/root/run/m${workspace}`
-    const own = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`FOLDER=${folder}`)
-    if (own && existsSync(view)) return view
-  }
-  throw new Error(`no control shell of ${folder} is a child of this process`)
+  const shell = controlShellOf(folder)
+  const view = `/proc/${shell}/root/run/m${workspace}`
+  if (shell === null || !existsSync(view)) throw new Error(`no control shell of ${folder} is a child of this process`)
+  return view
 }
