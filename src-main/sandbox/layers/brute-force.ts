@@ -32,6 +32,15 @@ export function treeOf(folder: string): Tree {
   return tree
 }
 
+/** Path, kind, bytes, mode, owner and, of what is no folder, time: a line for each entry. */
+export const described = (tree: Tree): string[] =>
+  [...tree]
+    .map(([path, { stat, kind, content }]) => {
+      const time = kind === 'folder' ? '' : stat.mtimeMs.toFixed(2)
+      return JSON.stringify([path, kind, content, stat.mode, stat.uid, stat.gid, time])
+    })
+    .sort()
+
 export function bruteForce(before: Tree, after: Tree): Change[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort()
   return paths.flatMap((path) => {

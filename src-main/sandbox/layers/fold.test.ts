@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
-import { treeOf } from './brute-force.ts'
+import { described, treeOf } from './brute-force.ts'
 import { createLayerReader, type LayerFolder, type LayerReader } from './index.ts'
 import { modesHere, Overlay } from './overlay-for-tests.ts'
 import { Editor, type Random, random } from './random-edits.ts'
@@ -16,26 +16,10 @@ const LAYERS = 6
 let overlay: Overlay
 afterEach(() => overlay.remove())
 
-/** Path, kind, bytes, mode, owner and, of what is no folder, time. */
-const described = (tree: string): string[] =>
-  [...treeOf(tree)]
-    .map(([path, { stat, kind, content }]) =>
-      JSON.stringify([
-        path,
-        kind,
-        content,
-        stat.mode,
-        stat.uid,
-        stat.gid,
-        kind === 'folder' ? 0 : stat.mtimeMs.toFixed(2),
-      ]),
-    )
-    .sort()
-
 async function mounted(layers: readonly LayerFolder[]): Promise<string[]> {
   const tree = await overlay.mountReadOnly(layers)
   try {
-    return described(tree)
+    return described(treeOf(tree))
   } finally {
     await overlay.unmount(tree)
   }

@@ -108,9 +108,9 @@ export class Overlay {
   async #mount(layers: readonly LayerFolder[], options: string, before: string): Promise<string> {
     const point = join(this.folder, `m${this.#work++}`)
     mkdirSync(point)
-    const lowers = layers.map(({ path }) => path).join(':')
+    const lowerDirs = `lowerdir=${layers.map(({ path }) => path).join(':')}`
     await this.script(
-      `${before} && mount -t overlay ws -o lowerdir=${lowers},${options},index=off,metacopy=off,xino=off ${point}`,
+      `${before} && mount -t overlay ws -o '${lowerDirs},${options},index=off,metacopy=off,xino=off' ${point}`,
     )
     // The shell that unshare became is the one whose namespace this is.
     return `/proc/${this.#shell.pid}/root${point}`
