@@ -20,6 +20,7 @@ import { Overlay } from '../../layers/overlay-for-tests.ts'
 import { below, Editor, pick, type Random, random } from '../../layers/random-edits.ts'
 import type { FilesState, RunningCommand } from '../../sandbox.ts'
 import { createLocalProvider } from '../index.ts'
+import { readProcess } from '../processes.ts'
 import { StateFile, withoutFolded } from '../state.ts'
 import { controlShellOf, viewOf } from '../view-for-tests.ts'
 import { Area, isForeign, ours } from './area.ts'
@@ -431,6 +432,7 @@ while True:
       if (reason.code !== 'ESRCH') throw reason
     })
     if (error !== null) this.#story.push(`  it said: ${String(error)}`)
+    await eventually('it is dead', () => (readProcess(victim ?? 0)?.state ?? 'Z') === 'Z')
     // The next use finds out, and puts everything back.
     await this.box.say('true')
     await this.#seeWhoIsLeft()
