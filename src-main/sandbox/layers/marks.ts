@@ -8,7 +8,7 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { InternalError } from '../../contract/index.ts'
-import { isGone, type LayerDir, type LayerFolder, LONG_PATH, type Reading } from './layer-dir.ts'
+import { isGone, LayerDir, type LayerFolder, LONG_PATH, type Reading } from './layer-dir.ts'
 import { foldersOf, type Listing, Listings } from './listings.ts'
 import { LiveMarks } from './live-marks.ts'
 import { chooseMarkTool, type MarkTool } from './mark-tools.ts'
