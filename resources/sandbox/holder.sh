@@ -8,8 +8,9 @@ pid=${stat%% *}
 set -- ${stat##*) }
 started=${20}
 "$MOUNT" -t proc -o nosuid,nodev,noexec proc /run/m/proc &&
-  "$MOUNT" -t proc -o nosuid,nodev,noexec proc /run/h/proc &&
-  "$MOUNT" -a -T /run/s/proc-masks || exit
+  "$MOUNT" -a -T /run/s/proc-masks &&
+  # Masked here as well: /proc/1/root is this.
+  "$MOUNT" --rbind /run/m/proc /run/h/proc || exit
 cd / || exit
 # shellcheck disable=SC2086 # options without blanks
 set -- "$CHROOT" $HOLDER_IDENTITY /run/h $HOLDER_PROGRAM

@@ -5,8 +5,9 @@
  * grown, a fork of a small shell 1 ms. The shell is replaceable: when it dies, calls that wait are rejected with
  * {@link ShellDied} and the caller opens another.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 
 /** The shell ended before it answered; what it was doing may be done, half done or not begun. */
@@ -61,7 +62,7 @@ export class ControlShell {
   static async open(argv: readonly string[], env: Record<string, string>): Promise<ControlShell> {
     const [program = 'sh', ...args] = argv
     // Its own session: what a terminal sends to the host's process group is not for the sandbox.
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], detached: true, cwd: '/', env })
+    const child = spawnShut(program, args, { detached: true, cwd: '/', env })
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve)
       child.once('error', reject)
@@ -118,4 +119,39 @@ export class ControlShell {
   #describe(): string {
     return `the control shell ended${this.#output.trim() ? `: ${this.#output.trim().slice(-2000)}` : ''}`
   }
+}
+
+/**
+ * Starts a program with pipes on descriptors 0 to 3 and with nothing on the others. What Node opens is closed in its
+ * children; what whoever started this host had open is not, and would be the agent's to read and write.
+ */
+function spawnShut(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const nothing = openSync('/dev/null', 'r')
+  try {
+    const stdio: ('pipe' | 'ignore' | number)[] = ['pipe', 'pipe', 'pipe', 'pipe']
+    for (const fd of inherited()) {
+      while (stdio.length <= fd) stdio.push('ignore')
+      if (fd > 3) stdio[fd] = nothing
+    }
+    return spawn(program, args, { ...options, stdio })
+  } finally {
+    closeSync(nothing)
+  }
+}
+
+const O_CLOEXEC = 0o2000000
+
+/** Descriptors of this process that its children get. */
+function inherited(): number[] {
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => {
+      try {
+        const [, flags = ''] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? []
+        return (Number.parseInt(flags, 8) & O_CLOEXEC) === 0
+      } catch {
+        // The listing's own.
+        return false
+      }
+    })
 }
