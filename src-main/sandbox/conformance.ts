@@ -3,6 +3,7 @@
  * description of the engine.
  */
 import { describe } from 'vitest'
+import { attackBehaviours } from './conformance/attacks.ts'
 import { commandBehaviours } from './conformance/commands.ts'
 import { fileBehaviours } from './conformance/files.ts'
 import { isolationBehaviours } from './conformance/isolation.ts'
@@ -21,5 +22,6 @@ export function describeProvider(name: string, source: ProviderSource): void {
   describe(`${name}: states`, () => stateBehaviours(source))
   describe(`${name}: isolation`, () => isolationBehaviours(source))
   describe(`${name}: terminals`, () => terminalBehaviours(source))
+  describe(`${name}: attacks`, () => attackBehaviours(source))
   describe(`${name}: survival`, () => survivalBehaviours(source))
 }

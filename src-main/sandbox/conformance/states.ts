@@ -11,6 +11,33 @@ const tree = (box: Box): Promise<string> =>
   box.say('find . -mindepth 1 -printf "%P %y %m\\n" | sort; find . -type f | sort | xargs -d "\\n" -r cksum')
 
 export function stateBehaviours(source: ProviderSource): void {
+  test('rollback:two-hundred-in-a-row', { timeout: 240_000 }, async () => {
+    const box = await (await World.make(source)).sandbox()
+    const tree = 'find . /tmp/own | sort; find . /tmp/own -type f | sort | xargs -d "\\n" cksum'
+    await box.say('mkdir -p d/e /tmp/own; for n in 1 2 3; do echo $n >f$n; echo $n >d/f$n; echo $n >d/e/f$n; done')
+    const points = [{ state: await box.point(), tree: await box.say(tree) }]
+    // By the numbers that the round gives: files and folders made, changed, moved and removed, and a process that holds.
+    const edits = [
+      'echo $0 >>f$(($0 % 3 + 1)); mkdir -p new/$0; echo $0 >new/$0/f',
+      'rm -rf d/e; mkdir d/e; echo $0 >d/e/other',
+      'mv d moved; mkdir d; mv moved/f1 d/g',
+      'rm -rf ./*; echo $0 >/tmp/own/f',
+      'ln -s f1 link; ln f2 second; chmod 700 d; (exec sleep 300 >>held) & :',
+    ]
+    for (let round = 0; round < 200; round++) {
+      await box.run(['sh', '-c', edits[(round * 7) % edits.length] ?? '', String(round)])
+      const to = points[(round * 5) % points.length]
+      if (to === undefined) throw new Error('there is one')
+      const { left } = await box.back(to.state)
+      if (round % 40 === 0) {
+        await box.back(left.state)
+        points.push({ state: left.state, tree: await box.say(tree) })
+        await box.back(to.state)
+      }
+      expect(await box.say(tree), `round ${round}`).toBe(to.tree)
+    }
+  })
+
   test('checkpoint:unchanged-shares-the-state', async () => {
     const box = await (await World.make(source)).sandbox()
     const { baseState } = box.sandbox.facts

@@ -26,9 +26,9 @@ export class World {
   provider!: SandboxProvider
   readonly #sandboxes: Sandbox[] = []
 
-  private constructor(source: ProviderSource) {
+  private constructor(source: ProviderSource, parent: string) {
     this.source = source
-    this.folder = mkdtempSync(join(tmpdir(), 'rewind-sandbox-'))
+    this.folder = mkdtempSync(join(parent, 'rewind-sandbox-'))
     chmodSync(this.folder, 0o755)
     this.home = join(this.folder, 'data')
     this.workspace = join(this.folder, 'work space')
@@ -37,8 +37,9 @@ export class World {
     this.own(this.workspace)
   }
 
-  static async make(source: ProviderSource): Promise<World> {
-    const world = new World(source)
+  /** @param parent of its folder; the temporary one by default */
+  static async make(source: ProviderSource, parent = tmpdir()): Promise<World> {
+    const world = new World(source, parent)
     world.provider = await world.newProvider()
     onTestFinished(() => world.#clean())
     return world
