@@ -95,7 +95,16 @@ function suitesForOrdinaryUsers(): string[] {
 }
 
 function environmentOfOrdinaryUser(tree: string): NodeJS.ProcessEnv {
-  const kept = ['LANG', 'TERM', 'CI', 'NO_COLOR', 'FORCE_COLOR', 'REWIND_CHROMIUM'].flatMap((name) => {
+  const kept = [
+    'LANG',
+    'TERM',
+    'CI',
+    'NO_COLOR',
+    'FORCE_COLOR',
+    'REWIND_CHROMIUM',
+    'REWIND_PROGRAM_SECONDS',
+    'REWIND_PROGRAM_SEED',
+  ].flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value]]
   })
