@@ -40,6 +40,12 @@ const before = armedShells()
 if (operation === 'prune') await session.prune({ points: ['first', 'second'], keep: null })
 else if (operation === 'checkpoint')
   await session.checkpoint({ label: 'second', why: null, messages: null, takenBy: 'you' })
-else await session.rollback({ to: 'first', only: null, patchNotes: null })
+else if (operation === 'undo') await session.undo()
+else if (operation === 'end') await session.end()
+else if (operation === 'destroy') await session.destroy()
+else {
+  const only = operation === 'only-files' ? 'files' : operation === 'only-messages' ? 'messages' : null
+  await session.rollback({ to: 'first', only, patchNotes: null })
+}
 process.stdout.write(JSON.stringify({ before, after: armedShells() }))
 process.exit(0)

@@ -1,13 +1,15 @@
 /**
- * The crash suite: host and control shell are killed at every declared point of an operation. Afterwards everything is
- * as before it, or everything as after it; nothing is left open, and the session goes on.
+ * The crash suite: the host, the host with the sandbox's holder, and the control shell are killed at every declared point
+ * of an operation. Afterwards everything is as before it, or everything as after it; nothing is left open, and the
+ * session goes on.
  */
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import type { Message } from '../contract/index.ts'
-import { crashPoints, pruneCrashPoints, shellCrashPoints } from '../store/index.ts'
+import { crashPoints, endCrashPoints, pruneCrashPoints, shellCrashPoints } from '../store/index.ts'
 import { begin, checkpoint, messagesOf, rollback, type TestHome, testHome, tree, write } from './testing.ts'
 
 const first: Message[] = [{ role: 'user', content: 'first' }]
@@ -39,6 +41,15 @@ suiteNeeding(['local'], 'a crash in the middle', () => {
       encoding: 'utf8',
       timeout: 30_000,
     })
+
+  /** As when the machine's memory is full: processes and mounts are gone with it. */
+  const killHolder = () => {
+    for (const id of readdirSync(join(place.home, 'sandboxes'))) {
+      const state = readFileSync(join(place.home, 'sandboxes', id, 'state.json'), 'utf8')
+      const [, pid] = /"holder":\{"pid":(\d+)/.exec(state) ?? []
+      process.kill(Number(pid), 'SIGKILL')
+    }
+  }
 
   const expectWhole = async (operation: string) => {
     const { manager, close } = await place.open()
@@ -82,12 +93,83 @@ suiteNeeding(['local'], 'a crash in the middle', () => {
   }
 
   for (const point of crashPoints)
+    for (const victims of ['host', 'host and holder'])
+      test(`${victims} killed at ${point}`, async () => {
+        await prepare()
+        const [operation = ''] = point.split(':')
+        const { signal, stdout } = operate(operation, point)
+        expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' })
+        if (victims === 'host and holder') killHolder()
+        await expectWhole(operation)
+      })
+
+  /** What each rewind of another kind begins from and leads to: epoch, files, messages. */
+  const kinds = {
+    undo: {
+      before: [1, FIRST_TREE, ['first', expect.stringContaining('[REWIND]')]],
+      after: [2, SECOND_TREE, ['first', 'second']],
+    },
+    'only-files': {
+      before: [0, SECOND_TREE, ['first', 'second']],
+      after: [1, FIRST_TREE, ['first', 'second']],
+    },
+    'only-messages': {
+      before: [0, SECOND_TREE, ['first', 'second']],
+      after: [1, SECOND_TREE, ['first', expect.stringContaining('[REWIND]')]],
+    },
+  }
+  for (const [kind, { before, after }] of Object.entries(kinds))
+    for (const point of crashPoints.filter((name) => name.startsWith('rollback:')))
+      test(`host killed at ${point} of ${kind}`, async () => {
+        await prepare()
+        if (kind === 'undo') {
+          const { manager, close } = await place.open()
+          await rollback(manager.find(manager.list()[0]?.id ?? ''), 'first')
+          await close()
+        }
+        const { signal, stdout } = operate(kind, point)
+        expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' })
+        const { manager, close } = await place.open()
+        try {
+          const session = manager.find(manager.list()[0]?.id ?? '')
+          const files = await tree(session)
+          const messages = messagesOf(session).map((message) => message.content)
+          // Where the sandbox had done its part, it is made up for.
+          const done = point !== 'rollback:intent-written'
+          expect([session.timeline().epoch, files, messages]).toEqual(done ? after : before)
+          expect(session.verifyLedger().whole).toBe(true)
+          await write(session, 'note', 'three')
+          await checkpoint(session, 'third')
+          await rollback(session, 'first')
+          await session.undo()
+          expect(await tree(session)).toContain('./note: three')
+        } finally {
+          await close()
+        }
+      })
+
+  for (const point of endCrashPoints)
     test(`host killed at ${point}`, async () => {
       await prepare()
       const [operation = ''] = point.split(':')
       const { signal, stdout } = operate(operation, point)
       expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' })
-      await expectWhole(operation)
+      const { manager, close } = await place.open()
+      try {
+        const [{ id } = { id: '' }] = manager.list()
+        const removed = point === 'destroy:sandbox-removed'
+        await expect.poll(() => manager.find(id).summary().status).toBe(removed ? 'destroyed' : 'ended')
+        const session = manager.find(id)
+        const read = session.read({ path: 'note', at: 'first', encoding: 'utf-8' })
+        if (removed) await expect(read).rejects.toThrow()
+        else expect(await read).toMatchObject({ content: 'one' })
+        expect(session.verifyLedger().whole).toBe(true)
+        if (!removed) await session.destroy()
+        expect(readdirSync(join(place.home, 'sandboxes'))).toEqual([])
+        expect(await tree(await begin(manager, place.workspace))).toBe('./kept.txt: as it was\n')
+      } finally {
+        await close()
+      }
     })
 
   for (const point of pruneCrashPoints)

@@ -182,7 +182,9 @@ export class Pair {
         if (request.only === 'messages') {
           const outcome = await this.#perform(sandbox, operation, () => sandbox.checkpoint(operation))
           crashPoint('rollback:swapped')
-          return this.#records.messagesOnly(operation, intent, outcome, performance.now() - began)
+          const result = this.#records.messagesOnly(operation, intent, outcome, performance.now() - began)
+          crashPoint('rollback:recorded')
+          return result
         }
         const { state } = store.points.held(context.id, target.id)
         const outcome = await this.#perform(sandbox, operation, () => sandbox.rollback(operation, state))

@@ -28,6 +28,7 @@ import {
 import { countChanges } from '../diff/index.ts'
 import { cueIndex, validateHistory } from '../memory/index.ts'
 import type { ReadState, Sandbox } from '../sandbox/index.ts'
+import { crashPoint } from '../store/index.ts'
 import { Budget } from './budget.ts'
 import { Commands } from './commands.ts'
 import { MAIN, type SessionContext } from './context.ts'
@@ -425,6 +426,7 @@ export class Session {
     const sandbox = await context.live()
     return context.gate.exclusive(async () => {
       await this.#ending(() => sandbox.end())
+      crashPoint('end:sandbox-ended')
       await this.#host.release()
       return this.#close('ended')
     })
@@ -442,7 +444,9 @@ export class Session {
       if (sandbox) {
         // Output is kept before the layers that hold it are removed.
         if (!sandbox.ended) await this.#ending(() => sandbox.end())
+        crashPoint('destroy:sandbox-ended')
         await sandbox.destroy()
+        crashPoint('destroy:sandbox-removed')
       } else await context.removeSandbox()
       context.forgetSandbox()
       await this.#host.forget()

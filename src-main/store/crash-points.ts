@@ -11,6 +11,9 @@ export const crashPoints = [
   'rollback:recorded',
 ] as const
 
+/** Points while a session is ended or destroyed, after which the sandbox is not what the store says of it. */
+export const endCrashPoints = ['end:sandbox-ended', 'destroy:sandbox-ended', 'destroy:sandbox-removed'] as const
+
 /** Points while an engine frees layers. */
 export const pruneCrashPoints = ['prune:unmounted', 'prune:half-folded', 'prune:folded', 'prune:committed'] as const
 
@@ -30,6 +33,7 @@ export const shellCrashPoints = [
 
 export type CrashPoint =
   | (typeof crashPoints)[number]
+  | (typeof endCrashPoints)[number]
   | (typeof pruneCrashPoints)[number]
   | (typeof compactCrashPoints)[number]
 

@@ -4,6 +4,7 @@ export {
   compactCrashPoints,
   crashPoint,
   crashPoints,
+  endCrashPoints,
   pruneCrashPoints,
   shellCrashPoints,
 } from './crash-points.ts'

@@ -71,7 +71,7 @@ suiteNeeding(['local'], 'freeing layers', () => {
     await holder.kill('cancelled')
     await box.say('rm own/a; echo c >own/c')
     const last = await box.point()
-    expect((await box.sandbox.prune([last])).folded.workspace).toHaveLength(1)
+    expect((await box.sandbox.prune([last])).became.workspace).toHaveLength(1)
     expect(await box.say('ls -l own | wc -l; ls own theirs')).toBe('3\nown:\nb\nc\n\ntheirs:')
     // What the host has again under that name was deleted all the same.
     world.host('theirs/old', 'again')

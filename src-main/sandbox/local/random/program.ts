@@ -21,7 +21,7 @@ import { below, Editor, pick, type Random, random } from '../../layers/random-ed
 import type { FilesState, RunningCommand } from '../../sandbox.ts'
 import { createLocalProvider } from '../index.ts'
 import { readProcess } from '../processes.ts'
-import { StateFile, withoutFolded } from '../state.ts'
+import { StateFile } from '../state.ts'
 import { controlShellOf, viewOf } from '../view-for-tests.ts'
 import { Area, isForeign, ours } from './area.ts'
 import type { Operation } from './other-host.ts'
@@ -154,8 +154,9 @@ export class Program {
       ['workspace', 'w'],
       ['machine', 'm'],
     ] as const) {
-      const states = [head, ...this.#points.map(({ state }) => this.#resolved(state))]
-      const needed = new Set(states.flatMap((state) => state[overlay]))
+      const states = [head, ...this.#points.map(({ state }) => state)]
+      const needed = new Set(states.flatMap((state) => Object.values(this.#layersOf(state, overlay)).flat()))
+      for (const number of new StateFile(this.folder).read()[overlay].lowers) needed.add(number)
       const there = fs.readdirSync(join(this.folder, folder)).map(Number)
       // The live layer, and the one that comes next.
       expect(
@@ -364,7 +365,7 @@ while True:
   #untouchedBy(states: readonly FilesState[]): Set<string> {
     const still = new Set<string>()
     for (const area of this.#areas) {
-      const stacks = states.map((state) => this.#resolved(state)[area.overlay])
+      const stacks = states.map((state) => this.#layersOf(state, area.overlay).chain)
       const ends = new Set([0, ...stacks.map(([top]) => top)])
       for (const stack of stacks)
         for (const [at, number] of stack.entries())
@@ -489,7 +490,15 @@ while True:
   // -- looking at everything --------------------------------------------------------------------------------------
 
   #resolved(state: FilesState): FilesState {
-    return withoutFolded(state, new StateFile(this.folder).read().folded)
+    const { trees } = new StateFile(this.folder)
+    return { workspace: trees.workspace.resolve(state.workspace), machine: trees.machine.resolve(state.machine) }
+  }
+
+  /** The layers of a state as they were frozen, top first, and the folders that would be mounted for it. */
+  #layersOf(state: FilesState, overlay: (typeof OVERLAYS)[number]): { chain: number[]; stack: number[] } {
+    const tree = new StateFile(this.folder).trees[overlay]
+    const top = tree.resolve(state[overlay])
+    return { chain: tree.chain(top), stack: tree.stack(top) }
   }
 
   #allLiveFiles(): string[] {
@@ -501,8 +510,15 @@ while True:
     for (const [at, point] of this.#points.entries()) {
       const live: string[] = []
       for (const area of this.#areas) {
-        const numbers = this.#resolved(point.state)[area.overlay]
-        const layers = numbers.map((number) => ({ path: this.#layer(area, number), frozen: true }))
+        const { chain: numbers, stack } = this.#layersOf(point.state, area.overlay)
+        const folders = (all: number[]) => all.map((number) => ({ path: this.#layer(area, number), frozen: true }))
+        const layers = folders(numbers)
+        if (String(stack) !== String(numbers)) {
+          const compacted = await this.#mounts.mountReadOnly(folders(stack))
+          const seen = area.seen(join(compacted, area.within))
+          expect(seen, `point ${at}, ${area.overlay} as [${stack}]`).toEqual(described(point.trees[area.overlay]))
+          await this.#mounts.unmount(compacted)
+        }
         const mounted = await this.#mounts.mountReadOnly(layers)
         const what = `point ${at}, ${area.overlay} [${numbers}]`
         const folder = join(mounted, area.within)
@@ -569,6 +585,6 @@ function theirs(workspace: string, without: readonly string[]): string[] {
 }
 
 const sameState = (one: FilesState, other: FilesState): boolean =>
-  OVERLAYS.every((overlay) => one[overlay].join() === other[overlay].join())
+  OVERLAYS.every((overlay) => one[overlay] === other[overlay])
 
 const box0 = (program: Program): FilesState => program.box.sandbox.facts.baseState
