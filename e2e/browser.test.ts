@@ -11,6 +11,7 @@ import {
   rewindAndUndo,
   sessionFromTheTerminal,
   shellInTheWindow,
+  watchAnAgent,
   watchTheDemo,
 } from './journeys.ts'
 import { suiteNeeding } from './needs.ts'
@@ -57,6 +58,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: host }))
 
   test('a shell in the sandbox', () => shellInTheWindow({ page, data: host }))
+
+  test('what an agent does is seen as it does it', () => watchAnAgent({ page, data: host }))
 
   test('a session on a folder that is not there yet', async () => {
     const folder = join(host.folder('around'), 'not', 'yet')

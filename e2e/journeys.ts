@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { DataFolder } from './host.ts'
+import { connect } from './mcp-clients.ts'
 import { MainWindow } from './pages/main-window.ts'
 import { differencesBetween, treeOf } from './workspace-tree.ts'
 
@@ -31,6 +32,40 @@ export async function watchTheDemo({ page, data }: Stage): Promise<void> {
   await window.watchDemo.click()
   await demoIsOver(window)
   await expectDemoTold(window, data)
+}
+
+/** An agent comes in over MCP: its session, its calls and their answers appear, and the person's rewind is told to it. */
+export async function watchAnAgent({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const project = data.folder('agent-project')
+  const agent = await connect('2025 over stdin', data, { name: 'an agent', args: ['--allow', project] })
+  try {
+    await agent.call('init_sandbox', { path: project, container_name: 'by_agent' })
+    await window.session('by_agent').click()
+    await agent.call('sandbox_checkpoint', { label: 'start' })
+    await agent.call('write_sandbox_file', { path: 'plan.md', content: 'step one' })
+    await window.tab('Agent').click()
+    const written = window.toolCalls.getByRole('listitem').filter({ hasText: 'write_sandbox_file' })
+    await written.getByText('an agent 1.2.3').waitFor(VISIBLE)
+
+    const waiting = agent.call('execute_sandbox_command', { cmd: 'while [ ! -e go ]; do sleep 0.1; done; exit 3' })
+    await page.getByRole('button', { name: 'execute_sandbox_command, running, open' }).waitFor(VISIBLE)
+    await agent.call('write_sandbox_file', { path: 'go', content: '' })
+    expect((await waiting).data.code).toBe(3)
+    await page.getByRole('button', { name: 'execute_sandbox_command, failed, open' }).click()
+    await window.toolCalls.getByText('"code":3').waitFor(VISIBLE)
+
+    await window.point(/^start, checkpoint/).click()
+    await window.button('Rewind').click()
+    await window.sheet.getByRole('button', { name: 'Rewind', exact: true }).click()
+    await window.toast.waitFor(VISIBLE)
+    const told = await agent.call('execute_sandbox_command', { cmd: 'cat plan.md' })
+    expect(told.isError).toBe(true)
+    expect(told.text).toContain('A person rewound files, messages and processes to "start"')
+    expect(told.text).toContain('Read again: go, plan.md.')
+  } finally {
+    await agent.close()
+  }
 }
 
 /** The story has ended: the verdict is in, the rewind done. */

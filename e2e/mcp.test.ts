@@ -1,8 +1,10 @@
 /** The tools, driven by the SDKs' own clients of both lines, over stdin and over HTTP: what an agent can do, and what not. */
+import { spawn } from 'node:child_process'
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { TestHost } from './host.ts'
+import { root, TestHost } from './host.ts'
 import { connect, type ToolClient, type Way, ways } from './mcp-clients.ts'
 import { suiteNeeding } from './needs.ts'
 
@@ -266,6 +268,45 @@ suiteNeeding(['local'], 'tools for agents', () => {
         more = data.more
       }
       expect(whole).toBe(Array.from({ length: 1000 }, (_, n) => `${line} ${n}\n`).join(''))
+    })
+
+    test('what it does is told to whoever watches: by whom, with what, and how it ended', async () => {
+      const client = await atWork(way)
+      await client.call('write_sandbox_file', { path: 'x', content: 'y'.repeat(10_000) })
+      const args = ['--json', '--session', 'work', 'events', '--follow', '--since', '0']
+      const watching = spawn(join(root, 'bin/rewind'), args, { env: host.env, stdio: ['ignore', 'pipe', 'inherit'] })
+      try {
+        const lines = createInterface({ input: watching.stdout })[Symbol.asyncIterator]()
+        const heard = async (type: string, tool: string) => {
+          for (;;) {
+            const event = JSON.parse((await lines.next()).value as string) as { type: string; call: { tool: string } }
+            if (event.type === type && event.call.tool === tool) return event.call
+          }
+        }
+        const begun = await heard('toolCallStarted', 'write_sandbox_file')
+        expect(begun).toMatchObject({
+          client: 'test agent 1.2.3',
+          status: 'running',
+          result: null,
+          arguments: expect.stringMatching(/^\{"path":"x","content":"yyy/),
+        })
+        const result = expect.stringContaining('"status":"written"')
+        expect(await heard('toolCallEnded', 'write_sandbox_file')).toMatchObject({ status: 'done', result })
+        // And what comes from now on.
+        await client.call('sandbox_checkpoint_list')
+        expect(await heard('toolCallEnded', 'sandbox_checkpoint_list')).toMatchObject({ status: 'done' })
+      } finally {
+        watching.kill()
+      }
+      await client.call('read_sandbox_file', { path: 'nope' })
+      await expect
+        .poll(() => host.ask(async (rpc) => (await rpc.tools.list({ session: 'work' })).at(-1)))
+        .toMatchObject({
+          tool: 'read_sandbox_file',
+          status: 'failed',
+          arguments: expect.stringContaining('"path":"nope"'),
+          result: expect.stringContaining('FILE_NOT_FOUND'),
+        })
     })
 
     test('rules, verification and ledger', async () => {

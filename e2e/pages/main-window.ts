@@ -1,7 +1,7 @@
 /** The window as a person finds their way in it: by roles and by the words on its controls. */
 import type { Locator, Page } from 'playwright-core'
 
-export type Tab = 'Changes' | 'Messages' | 'Output' | 'Ledger'
+export type Tab = 'Changes' | 'Messages' | 'Output' | 'Agent' | 'Ledger'
 
 export class MainWindow {
   readonly page: Page
@@ -85,6 +85,10 @@ export class MainWindow {
 
   get cut(): Locator {
     return this.page.getByRole('list', { name: 'Cut by the rewind' })
+  }
+
+  get toolCalls(): Locator {
+    return this.page.getByRole('list', { name: 'Tool calls' })
   }
 
   get ledger(): Locator {

@@ -30,6 +30,12 @@ export class Output {
     if (!this.json) process.stdout.write(`${text}\n`)
   }
 
+  /** One of many results that come one by one: an object per line with --json, when the reader has room for it. */
+  async eachLine(data: unknown, text: string): Promise<void> {
+    const line = this.json ? JSON.stringify(data) : text
+    if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve))
+  }
+
   /**
    * Part of a result as it is, when the reader has room for it; nothing with --json. On a terminal escape sequences
    * from the sandbox are disarmed; into a pipe they go as they are.

@@ -10,6 +10,7 @@ import { defineCheckpoint } from './commands/checkpoint.ts'
 import { defineDemo } from './commands/demo.ts'
 import { defineDestroy } from './commands/destroy.ts'
 import { defineDiff } from './commands/diff.ts'
+import { defineEvents } from './commands/events.ts'
 import { defineExec } from './commands/exec.ts'
 import { defineFiles } from './commands/files.ts'
 import { defineHost } from './commands/host.ts'
@@ -41,6 +42,7 @@ const families: Define[] = [
   defineDemo,
   defineHost,
   defineMcp,
+  defineEvents,
 ]
 
 /** Runs one command line; its outcome is the process's exit code. */

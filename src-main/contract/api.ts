@@ -30,6 +30,8 @@ import {
   TakenBy,
   TerminalSize,
   Timeline,
+  TOLD,
+  ToolCall,
   VerifierSpec,
 } from './model.ts'
 import { visibleName } from './text.ts'
@@ -281,6 +283,25 @@ export const contract = {
     type: oc.input(SessionRef.extend({ id: RetryableId, bytes: z.string() })).output(z.void()),
     resize: oc.input(SessionRef.extend({ id: RetryableId, size: TerminalSize })).output(z.void()),
   },
+  /** What agents do by tools, newest last; and for the tools themselves, to tell of it. */
+  tools: {
+    list: oc.input(SessionRef).output(z.array(ToolCall)),
+    begin: oc
+      .input(
+        SessionRef.extend({
+          id: RetryableId,
+          client: z.string().max(500),
+          tool: z.string().max(100),
+          arguments: z.string().max(TOLD),
+          /** How long ago it began. */
+          elapsedMs: z.number().min(0).default(0),
+        }),
+      )
+      .output(ToolCall),
+    end: oc
+      .input(SessionRef.extend({ id: RetryableId, status: z.enum(['done', 'failed']), result: z.string().max(TOLD) }))
+      .output(ToolCall),
+  },
   rules: {
     get: oc.input(SessionRef).output(Rules),
     autoCheckpoint: oc
@@ -327,6 +348,11 @@ export const contract = {
       .input(SessionRef)
       .output(z.object({ whole: z.boolean(), rows: z.number(), head: z.string(), brokenAt: z.number().nullable() })),
   },
-  /** Everything that happens, from after `since` on (null: from now). The event's own id resumes it. */
-  events: oc.input(z.object({ since: z.number().nullable().default(null) })).output(eventIterator(SessionEvent)),
+  /**
+   * Everything that happens, from after `since` on (null: from now). The event's own id resumes it. Without `follow` it
+   * ends with what has happened so far.
+   */
+  events: oc
+    .input(z.object({ since: z.number().nullable().default(null), follow: z.boolean().default(true) }))
+    .output(eventIterator(SessionEvent)),
 }

@@ -3,7 +3,7 @@
  * one twice is harmless; a client that was away asks for those after the last id it saw.
  */
 import { z } from 'zod'
-import { CommandRecord, LedgerEntry, Point, SessionSummary, Verdict } from './model.ts'
+import { CommandRecord, LedgerEntry, Point, SessionSummary, ToolCall, Verdict } from './model.ts'
 
 const Envelope = z.object({ id: z.number(), at: z.date(), session: z.string() })
 
@@ -30,6 +30,8 @@ export const SessionEvent = z.discriminatedUnion('type', [
   /** Also when its terminal was given another size. */
   Envelope.extend({ type: z.literal('commandStarted'), command: CommandRecord }),
   Envelope.extend({ type: z.literal('commandEnded'), command: CommandRecord }),
+  Envelope.extend({ type: z.literal('toolCallStarted'), call: ToolCall }),
+  Envelope.extend({ type: z.literal('toolCallEnded'), call: ToolCall }),
   /** One attempt of a verifier; `verdict` is null while it runs. */
   Envelope.extend({
     type: z.literal('verifierAttempt'),

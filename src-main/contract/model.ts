@@ -370,6 +370,27 @@ export const RollbackResult = z.object({
 })
 export type RollbackResult = z.infer<typeof RollbackResult>
 
+/** Characters of a call's arguments or answer that are kept for whoever watches. */
+export const TOLD = 4_000
+
+/** One call of a tool by an agent, as a person who watches reads it. */
+export const ToolCall = z.object({
+  id: z.string(),
+  session: z.string(),
+  /** How the agent's program calls itself: name and version. */
+  client: z.string(),
+  tool: z.string(),
+  /** JSON, its beginning where it is long. */
+  arguments: z.string(),
+  /** `lost`: its client went in its middle, or the host did. */
+  status: z.enum(['running', 'done', 'failed', 'lost']),
+  /** What the agent was answered, its beginning; null before. */
+  result: z.string().nullable(),
+  startedAt: z.date(),
+  endedAt: z.date().nullable(),
+})
+export type ToolCall = z.infer<typeof ToolCall>
+
 /** A rewind that moved the session, as the session remembers it. */
 export const Rewind = z.object({
   /** The epoch that it began. */

@@ -6,11 +6,16 @@
 import { randomUUID } from 'node:crypto'
 import { Pending, within } from './pending.ts'
 
+/** Less than the minute that most clients wait. */
+const PATIENCE_MS = 50_000
+
 export interface ClientOptions {
   /** Whether its calls may leave the session out and mean the last one: where one process is one client. */
   remembersSession: boolean
   /** The session that is meant until another one is named. */
   session?: string
+  /** How long a call keeps it waiting before it is answered that the work goes on, milliseconds. */
+  patienceMs?: number
   /** Absolute folder that relative paths of workspaces start from; null where there is none to agree on. */
   folder: string | null
 }
@@ -19,13 +24,15 @@ export class ToolClient {
   /** Tells this client's calls from those of all others. */
   readonly id = randomUUID()
   readonly folder: string | null
+  readonly patienceMs: number
   readonly pending = new Pending()
   readonly #remembersSession: boolean
   readonly #epochs = new Map<string, number>()
   readonly #underWay = new Set<Promise<unknown>>()
   #session: string | undefined
 
-  constructor({ remembersSession, session, folder }: ClientOptions) {
+  constructor({ remembersSession, session, folder, patienceMs = PATIENCE_MS }: ClientOptions) {
+    this.patienceMs = patienceMs
     this.#remembersSession = remembersSession
     this.#session = session
     this.folder = folder

@@ -10,12 +10,12 @@ import { toNodeHandler } from '@modelcontextprotocol/node'
 import {
   createMcpHandler,
   isLegacyRequest,
+  type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { ToolClient } from './client.ts'
-import type { AgentHost } from './host.ts'
 import { Recent } from './recent.ts'
-import { type ClientInfo, createServer } from './server.ts'
+import type { ClientInfo } from './server.ts'
 
 /** Bytes of one request: a large file in base64, a long history. */
 const REQUEST_BYTES = 96 * 1024 * 1024
@@ -29,13 +29,14 @@ export interface McpEndpoint {
   close(): Promise<void>
 }
 
-export function createMcpEndpoint({ host, version }: { host: AgentHost; version: string }): McpEndpoint {
+/** @param serverFor a server of the tools, for requests of the clients that `clientOf` tells apart */
+export function createMcpEndpoint(serverFor: (clientOf: (info: ClientInfo) => ToolClient) => McpServer): McpEndpoint {
   const newClient = () => new ToolClient({ remembersSession: false, folder: null })
   const named = new Recent<ToolClient>(CLIENTS)
   const sessions = new Recent<WebStandardStreamableHTTPServerTransport>(CLIENTS, (transport) => void transport.close())
   const clientOf = ({ name, version }: ClientInfo) => named.getOr(`${name}\n${version}`, newClient)
 
-  const current = createMcpHandler(() => createServer({ host, version, clientOf }), {
+  const current = createMcpHandler(() => serverFor(clientOf), {
     legacy: 'reject',
     maxRequestBodySize: REQUEST_BYTES,
   })
@@ -54,7 +55,7 @@ export function createMcpEndpoint({ host, version }: { host: AgentHost; version:
       if (transport.sessionId !== undefined) sessions.delete(transport.sessionId)
     }
     const client = newClient()
-    await createServer({ host, version, clientOf: () => client }).connect(transport)
+    await serverFor(() => client).connect(transport)
     const response = await transport.handleRequest(request)
     // It was no handshake: nobody will come back to this one.
     if (transport.sessionId === undefined) await transport.close()

@@ -3,16 +3,19 @@
  * work itself, and the answer. A rewind that the caller has not heard of is told before anything else; what would
  * change the session is then not done, so that nobody acts on files that are gone.
  */
-import { InvalidOptionError, type Missed, SessionRewoundError } from '../contract/index.ts'
+import { fromRpcError, InvalidOptionError, type Missed, SessionRewoundError } from '../contract/index.ts'
 import { type Answer, answer, failure } from './answers.ts'
 import type { ToolClient } from './client.ts'
 import type { AgentHost } from './host.ts'
 import { noticeOf } from './notice.ts'
+import { tellOf } from './telling.ts'
 import type { Call, CallKey, Tool } from './tool.ts'
 
 export interface ToolRequest {
   host: AgentHost
   client: ToolClient
+  /** How the client's program calls itself. */
+  by: string
   tool: Tool
   args: Record<string, unknown>
   signal: AbortSignal
@@ -32,14 +35,18 @@ export const runTool = (request: ToolRequest): Promise<Answer> =>
   )
 
 async function runAlone(request: ToolRequest): Promise<Answer> {
-  const { client, tool, args } = request
+  const { host, client, by, tool, args } = request
+  const began = performance.now()
   const outcome = await tool.run({ ...request, session: '', epoch: 0 }, args)
   const { session = { id: '', epoch: 0 } } = outcome
   if (session.id !== '') {
     client.used(session.id)
     client.sees(session.id, session.epoch)
   }
-  return answer({ ...outcome.data, session: session.id, epoch: session.epoch }, outcome.failed ?? false)
+  const done = answer({ ...outcome.data, session: session.id, epoch: session.epoch }, outcome.failed ?? false)
+  const elapsedMs = performance.now() - began
+  void client.track(tellOf(host, { session: session.id, client: by, tool: tool.name, args, elapsedMs })(done))
+  return done
 }
 
 async function runOnSession(request: ToolRequest): Promise<Answer> {
@@ -48,8 +55,23 @@ async function runOnSession(request: ToolRequest): Promise<Answer> {
   const ref = (alias ?? named ?? client.session ?? (await onlyOne(host))) as string
   const now = await host.timeline.missed({ session: ref, since: LATEST })
   const { session } = now
+  const tell = tellOf(host, { session, client: request.by, tool: tool.name, args })
+  const done = await runKnown(request, now, args, given as number | undefined).catch((error: unknown) => failure(error))
+  void client.track(tell(done))
+  return done
+}
+
+/** The call itself, once it is known what it is about: answered with what the client missed, where it missed something. */
+async function runKnown(
+  request: ToolRequest,
+  now: Missed,
+  args: Record<string, unknown>,
+  given: number | undefined,
+): Promise<Answer> {
+  const { host, client, tool } = request
+  const { session } = now
   client.used(session)
-  const epoch = Math.min((given as number | undefined) ?? client.seen(session) ?? now.epoch, now.epoch)
+  const epoch = Math.min(given ?? client.seen(session) ?? now.epoch, now.epoch)
   const missed = epoch < now.epoch ? await host.timeline.missed({ session, since: epoch }) : null
   if (missed && tool.acts) return refused(client, missed)
 
@@ -63,7 +85,7 @@ async function runOnSession(request: ToolRequest): Promise<Answer> {
     return answer(data, outcome.failed ?? false, missed ? noticeOf(missed) : null)
   } catch (error) {
     // It came between the question and the work.
-    if (error instanceof SessionRewoundError && tool.acts)
+    if (fromRpcError(error) instanceof SessionRewoundError && tool.acts)
       return refused(client, await host.timeline.missed({ session, since: epoch }))
     return failure(error, missed ? noticeOf(missed) : null)
   }

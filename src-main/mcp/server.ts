@@ -49,16 +49,19 @@ export function createServer({ host, version, clientOf }: ServerParts): McpServe
         outputSchema: tool.output,
         annotations: tool.annotations,
       },
-      (args, context) =>
-        runTool({
+      (args, context) => {
+        const info = introduced(context) ?? server.server.getClientVersion() ?? NOBODY
+        return runTool({
           host,
           tool,
           args,
-          client: clientOf(introduced(context) ?? server.server.getClientVersion() ?? NOBODY),
+          client: clientOf(info),
+          by: `${info.name} ${info.version}`.trim(),
           signal: context.mcpReq.signal,
           key: keyOf(context),
           progress: progressTo(context),
-        }),
+        })
+      },
     )
   return server
 }

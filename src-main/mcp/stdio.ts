@@ -2,9 +2,10 @@
  * MCP over stdin and stdout: one process, one client. It ends when the client closes our stdin, after the commands that
  * the client was waiting for were told to stop.
  */
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { ToolClient } from './client.ts'
 import type { AgentHost } from './host.ts'
+import { LineTransport } from './line-transport.ts'
 import { createServer } from './server.ts'
 
 /** Bytes of one message: a large file in base64, a long history. What is longer ends the connection. */
@@ -15,6 +16,8 @@ export interface StdioParts {
   version: string
   /** The session that is meant where a call names none. */
   session?: string
+  /** How long a call keeps the client waiting before it is answered that the work goes on, milliseconds. */
+  patienceMs?: number
   /** Where relative paths of workspaces start. */
   folder: string
   /** For the person who reads the client's log. */
@@ -22,9 +25,14 @@ export interface StdioParts {
 }
 
 /** Serves until the client hangs up. */
-export async function serveMcpOnStdio({ host, version, session, folder, log }: StdioParts): Promise<void> {
-  const client = new ToolClient({ remembersSession: true, folder, ...(session === undefined ? {} : { session }) })
-  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MESSAGE_BYTES })
+export async function serveMcpOnStdio({ host, version, session, patienceMs, folder, log }: StdioParts): Promise<void> {
+  const client = new ToolClient({
+    remembersSession: true,
+    folder,
+    ...(session === undefined ? {} : { session }),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+  })
+  const transport = new LineTransport(process.stdin, process.stdout, MESSAGE_BYTES)
   const served = serveStdio(() => createServer({ host, version, clientOf: () => client }), {
     transport,
     onerror: (error) => log(error.message),

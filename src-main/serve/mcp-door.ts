@@ -49,9 +49,11 @@ export class McpDoor {
 
   async #open(): Promise<McpEndpoint> {
     const { router, scope, version } = this.#parts
-    const { createMcpEndpoint } = await import('../mcp/index.ts')
-    const host = createRouterClient(router, { context: { scope, drained: () => Promise.resolve() } })
-    const endpoint = createMcpEndpoint({ host, version })
+    const { createMcpEndpoint, createServer } = await import('../mcp/index.ts')
+    const host = createRouterClient(router, {
+      context: { scope, whenGone: new Map(), drained: () => Promise.resolve() },
+    })
+    const endpoint = createMcpEndpoint((clientOf) => createServer({ host, version, clientOf }))
     this.#active = () => endpoint.active
     return endpoint
   }

@@ -25,6 +25,8 @@ export interface HostControls {
 export interface Connection {
   /** What it may do, and on which sessions. */
   readonly scope: Scope
+  /** What is done when it ends, by a key of whoever asked for it. */
+  readonly whenGone: Map<string, () => void>
   /** Resolves when the client has taken most of what it was sent; streams wait for it before each event. */
   drained(signal?: AbortSignal): Promise<void>
 }
@@ -126,6 +128,19 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       type: os.commands.type.handler((call) => of(call).type(call.input)),
       resize: os.commands.resize.handler((call) => of(call).resize(call.input)),
     },
+    tools: {
+      list: os.tools.list.handler((call) => of(call).tools.list()),
+      begin: os.tools.begin.handler(({ context, input }) => {
+        const { tools } = context.scope.find(input.session)
+        // Whoever makes the call goes, and cannot say any more how it ended.
+        context.whenGone.set(input.id, () => tools.end(input.id, 'lost', null))
+        return tools.begin(input)
+      }),
+      end: os.tools.end.handler(({ context, input }) => {
+        context.whenGone.delete(input.id)
+        return context.scope.find(input.session).tools.end(input.id, input.status, input.result)
+      }),
+    },
     rules: {
       get: os.rules.get.handler((call) => of(call).rules()),
       autoCheckpoint: os.rules.autoCheckpoint.handler((call) => of(call).autoCheckpoint(call.input)),
@@ -143,7 +158,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       // A client that lost its connection asks from the last event it saw; what it asked first is older.
       const since = lastEventId === undefined ? input.since : Number(lastEventId)
       try {
-        for await (const event of sessions.events(since, signal)) {
+        for await (const event of sessions.events(since, signal, input.follow)) {
           yield withEventMeta(event, { id: String(event.id) })
           await context.drained(signal)
         }

@@ -48,10 +48,14 @@ export class RpcSockets {
     }
     this.#server.handleUpgrade(request, socket, head, (client) => {
       client.on('error', () => client.terminate())
+      const whenGone = new Map<string, () => void>()
       client.on('close', () => {
+        for (const act of whenGone.values()) act()
         this.lastClientAt = Date.now()
       })
-      void this.#handler.upgrade(client, { context: { scope, drained: (signal) => this.#drained(client, signal) } })
+      void this.#handler.upgrade(client, {
+        context: { scope, whenGone, drained: (signal) => this.#drained(client, signal) },
+      })
     })
   }
 

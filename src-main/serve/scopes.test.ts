@@ -37,6 +37,8 @@ const AGENTS = [
   'timeline.missed',
   'timeline.preview',
   'timeline.rollback',
+  'tools.begin',
+  'tools.end',
 ]
 
 let home: string

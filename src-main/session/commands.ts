@@ -42,6 +42,8 @@ export interface CommandRequest {
 export class Commands {
   readonly #context: SessionContext
   readonly #live = new Map<string, RunningCommand>()
+  /** Those that are being started: whoever asks for one of them again joins. */
+  readonly #starting = new Map<string, Promise<CommandRecord>>()
   readonly #settled = new Map<string, Promise<CommandRecord>>()
   /** Told by id when a command's output is worth a look at once. */
   readonly #stirs = new EventEmitter().setMaxListeners(0)
@@ -90,7 +92,15 @@ export class Commands {
    * Starts a command; the same id again joins the one that runs or ran.
    * @throws InvalidPathError (cwd), SessionHaltedError, SandboxNotFoundError, EngineUnavailableError, DiskFullError
    */
-  async start(request: CommandRequest): Promise<CommandRecord> {
+  start(request: CommandRequest): Promise<CommandRecord> {
+    const earlier = this.#starting.get(request.id)
+    if (earlier) return earlier
+    const starting = this.#start(request).finally(() => this.#starting.delete(request.id))
+    this.#starting.set(request.id, starting)
+    return starting
+  }
+
+  async #start(request: CommandRequest): Promise<CommandRecord> {
     const context = this.#context
     const known = context.store.commands.get(context.id, request.id)
     if (known) return known
@@ -111,8 +121,6 @@ export class Commands {
       terminal: request.terminal ?? null,
     }
     return context.gate.shared(async () => {
-      const raced = context.store.commands.get(context.id, request.id)
-      if (raced) return raced
       context.assertEpoch(request.epoch)
       context.store.commands.insert(record)
       let command: RunningCommand

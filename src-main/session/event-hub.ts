@@ -29,10 +29,11 @@ export class EventHub {
   }
 
   /**
-   * Everything after `since` (null: from now on), then what happens, until `signal` aborts.
+   * Everything after `since` (null: from now on), then what happens, until `signal` aborts; without `follow` no more than
+   * what has happened.
    * Where events after `since` are no longer held, a `resync` event comes first and the stream goes on from now.
    */
-  async *stream(since: number | null, signal?: AbortSignal): AsyncGenerator<SessionEvent> {
+  async *stream(since: number | null, signal?: AbortSignal, follow = true): AsyncGenerator<SessionEvent> {
     const { events } = this.#store
     let cursor = since ?? events.last()
     if (since !== null && (since > events.last() || since + 1 < events.oldest())) {
@@ -41,6 +42,7 @@ export class EventHub {
     }
     while (!signal?.aborted) {
       const batch = events.since(cursor, BATCH)
+      if (batch.length === 0 && !follow) return
       if (batch.length === 0) await this.#next(signal)
       for (const event of batch) {
         if (signal?.aborted) return

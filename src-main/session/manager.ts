@@ -181,8 +181,8 @@ export class SessionManager {
     return session.summary()
   }
 
-  events(since: number | null, signal?: AbortSignal): AsyncGenerator<SessionEvent> {
-    return this.#hub.stream(since, signal)
+  events(since: number | null, signal?: AbortSignal, follow = true): AsyncGenerator<SessionEvent> {
+    return this.#hub.stream(since, signal, follow)
   }
 
   /** What `doctor` says of the engines. */

@@ -40,6 +40,7 @@ import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
 import { Retention } from './retention.ts'
 import { Rules, VERIFIER } from './rules.ts'
+import { ToolCalls } from './tool-calls.ts'
 import { AGENT, Turns } from './turns.ts'
 
 /** Files over this are not drawn as text unless asked for, bytes. */
@@ -58,6 +59,8 @@ export class Session {
   readonly #budget: Budget
   readonly #turns: Turns
   readonly #host: HostWatch
+  /** What agents do by tools. */
+  readonly tools: ToolCalls
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
   /** What a failed tool call set off, for whoever waits for the command. */
@@ -67,6 +70,7 @@ export class Session {
     this.#context = context
     this.#host = new HostWatch(context)
     this.#pair = new Pair(context, this.#host, () => this.#commands.running.map((record) => textOf(record.command)))
+    this.tools = new ToolCalls(context)
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.#retention = new Retention(context, this.#pair, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
@@ -89,6 +93,7 @@ export class Session {
     await this.#commands.attach(sandbox)
     this.#retention.resume()
     for (const command of this.#commands.running) this.#watchCommand(command)
+    this.tools.recover()
     this.#pair.countMissing(sandbox)
     this.#measureLater()
     this.watchHost()

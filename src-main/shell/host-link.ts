@@ -29,7 +29,9 @@ export async function openHostLink(home: string): Promise<HostLink> {
     return {
       serve(port) {
         // A port is a queue in memory between two processes of ours: there is nothing to wait for.
-        handler.upgrade(port, { context: { scope: host.person, drained: () => Promise.resolve() } })
+        handler.upgrade(port, {
+          context: { scope: host.person, whenGone: new Map(), drained: () => Promise.resolve() },
+        })
         port.start()
       },
       lost: new Promise(() => {}),

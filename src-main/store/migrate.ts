@@ -10,6 +10,7 @@ import { first } from './migrations/2026-11-29-first.ts'
 import { host } from './migrations/2026-11-29-host.ts'
 import { pins } from './migrations/2026-11-29-pins.ts'
 import { terminals } from './migrations/2026-11-29-terminals.ts'
+import { toolCalls } from './migrations/2026-11-29-tool-calls.ts'
 import { trees } from './migrations/2026-11-29-trees.ts'
 
 export interface Migration {
@@ -21,7 +22,7 @@ export interface Migration {
 }
 
 /** Oldest first; a released one is never changed. The schema's version is how many have run. */
-export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees, host]
+export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees, host, toolCalls]
 
 /**
  * Throws where a newer version has written the database. Reads alone, so that it can be asked before anything is changed.

@@ -10,6 +10,7 @@ import { pointRepository } from './points.ts'
 import { rewindRepository } from './rewinds.ts'
 import { sessionRepository } from './sessions.ts'
 import { settingRepository } from './settings.ts'
+import { toolCallRepository } from './tool-calls.ts'
 
 export type Store = ReturnType<typeof storeOver>
 
@@ -39,6 +40,7 @@ export function storeOver(db: Database) {
     commands: over(commandRepository),
     journal: over(journalRepository),
     events: over(eventRepository),
+    toolCalls: over(toolCallRepository),
     rewinds: over(rewindRepository),
     settings: over(settingRepository),
   }

@@ -1,10 +1,11 @@
-/** The right half: what was selected, and its four views. The band across its top says when this is not now. */
+/** The right half: what was selected, and its views. The band across its top says when this is not now. */
 import { Tabs } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { pointHostNotice } from '../../src-main/contract/host-words.ts'
 import type { Point } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
+import { AgentCalls } from '../agent/agent-calls.tsx'
 import { Changes } from '../changes/changes.tsx'
 import { Ago } from '../elements/ago.tsx'
 import { Boundary } from '../elements/boundary.tsx'
@@ -25,6 +26,7 @@ export function MomentPane() {
   const tab = useSelection((state) => state.tab)
   const commands = useSession((state) => state.commands.length)
   const rows = useSession((state) => state.ledger.length)
+  const calls = useSession((state) => state.toolCalls.length)
   return (
     <section aria-label="Moment" className="flex h-full min-h-0 flex-col">
       <MomentHeader />
@@ -39,6 +41,11 @@ export function MomentPane() {
           <Tab value="output" count={commands}>
             Output
           </Tab>
+          {calls > 0 || tab === 'agent' ? (
+            <Tab value="agent" count={calls}>
+              Agent
+            </Tab>
+          ) : null}
           <Tab value="ledger" count={rows}>
             Ledger
           </Tab>
@@ -51,6 +58,9 @@ export function MomentPane() {
         </Pane>
         <Pane value="output" name="Output">
           <Output />
+        </Pane>
+        <Pane value="agent" name="Agent">
+          <AgentCalls />
         </Pane>
         <Pane value="ledger" name="Ledger">
           <Ledger />

@@ -12,6 +12,7 @@ import type {
   SessionDetails,
   SessionEvent,
   Timeline,
+  ToolCall,
   Verdict,
 } from '../../src-main/contract/index.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
@@ -27,6 +28,8 @@ export interface OpenSession {
   commands: readonly CommandRecord[]
   /** Oldest first. */
   ledger: readonly LedgerEntry[]
+  /** What agents did by tools, oldest first. */
+  toolCalls: readonly ToolCall[]
   /** The demo's story, as far as it was told while the window watched. */
   story: { step: number; of: number; text: string } | null
   /** The verifier's attempt that runs. */
@@ -45,6 +48,7 @@ export const nothingOpen: OpenSession = {
   timeline: null,
   commands: [],
   ledger: [],
+  toolCalls: [],
   story: null,
   attempt: null,
   files: 0,
@@ -94,6 +98,9 @@ export function afterSessionEvent(state: OpenSession, event: SessionEvent): Open
       return { ...state, commands: upsert(state.commands, event.command) }
     case 'ledgerAdded':
       return { ...state, ledger: upsert(state.ledger, event.entry) }
+    case 'toolCallStarted':
+    case 'toolCallEnded':
+      return { ...state, toolCalls: upsert(state.toolCalls, event.call) }
     case 'verifierAttempt':
       return { ...state, attempt: event.verdict ? null : { attempt: event.attempt, of: event.of, verdict: null } }
     case 'demoStep':
@@ -142,11 +149,12 @@ export function createSessionStore(rpc: Rpc): SessionStore {
     const held: SessionEvent[] = []
     waiting = held
     try {
-      const [details, timeline, commands, ledger] = await Promise.all([
+      const [details, timeline, commands, ledger, toolCalls] = await Promise.all([
         rpc.sessions.get({ session }),
         rpc.timeline.get({ session }),
         rpc.commands.list({ session }),
         rpc.ledger.list({ session }),
+        rpc.tools.list({ session }),
       ])
       if (store.getState().id !== session || waiting !== held) return
       const loaded: OpenSession = {
@@ -157,6 +165,7 @@ export function createSessionStore(rpc: Rpc): SessionStore {
         timeline,
         commands: commands.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime()),
         ledger,
+        toolCalls,
       }
       store.setState(held.reduce(afterSessionEvent, loaded))
       if (details.running.length > 0) countAgain(session, WATCH_FIRST_MS)

@@ -4,15 +4,17 @@ import { visibleName } from '../../contract/text.ts'
 import { connectHost, version } from '../../serve/client/index.ts'
 import { dataFolder } from '../../serve/home.ts'
 import type { Define } from '../command.ts'
+import { seconds } from '../numbers.ts'
 
 export const defineMcp: Define = (program, action) => {
   program
     .command('mcp')
     .description('serve the tools for agents on stdin and stdout (the Model Context Protocol)')
     .option('--allow <folder>', 'let this agent begin sessions below it; may be given again', addFolder, [])
+    .option('--wait <seconds>', 'how long a call may keep the agent waiting before it goes on as pending (50)', seconds)
     .addHelpText('after', '\nWith --session NAME the agent may use that session, also one that you began.')
     .action(
-      action<{ allow: string[] }>(async (cli, _operands, { allow }) => {
+      action<{ allow: string[]; wait?: number }>(async (cli, _operands, { allow, wait }) => {
         const session = cli.chosen
         const grants = { allow, sessions: session === undefined ? [] : [session] }
         const client = await connectHost({ home: dataFolder(), start: true, version, grants })
@@ -24,6 +26,7 @@ export const defineMcp: Define = (program, action) => {
             folder: process.cwd(),
             log: (line) => cli.out.note(`rewind mcp: ${visibleName(line)}`),
             ...(session === undefined ? {} : { session }),
+            ...(wait === undefined ? {} : { patienceMs: wait * 1000 }),
           })
         } finally {
           client.close()

@@ -11,7 +11,7 @@ import {
 import { readWindow, WINDOW } from '../output-window.ts'
 import { late, within } from '../pending.ts'
 import { type Call, defineTool, type Outcome, type Tool } from '../tool.ts'
-import { autoRollbackField, autoRollbackOf, commandLine, PATIENCE_MS } from './shapes.ts'
+import { autoRollbackField, autoRollbackOf, commandLine } from './shapes.ts'
 
 const EXECUTE = 'execute_sandbox_command'
 /** Between two looks at the output of a command whose progress somebody wants to see, milliseconds. */
@@ -87,7 +87,7 @@ const get = defineTool({
   async run(call, { id, offset, stderr_offset }) {
     const work = call.client.pending.get(id)
     if (!work) return follow(call, id, { stdout: offset, stderr: stderr_offset ?? 0 })
-    const result = await within(PATIENCE_MS, work, call.signal)
+    const result = await within(call.client.patienceMs, work, call.signal)
     if (result === late) return { data: { id, pending: true } }
     call.client.pending.delete(id)
     return { data: { id, pending: false, result: result as Record<string, unknown> } }
@@ -177,7 +177,7 @@ async function waitFor(call: Call, id: string): Promise<CommandResult | null> {
   try {
     const waited = host.commands.wait({ session, id })
     void tellProgress(call, id, looking.signal)
-    const end = await within(PATIENCE_MS, waited, looking.signal)
+    const end = await within(call.client.patienceMs, waited, looking.signal)
     return end === late ? null : end
   } finally {
     looking.abort()

@@ -10,7 +10,7 @@ import {
 } from '../../contract/index.ts'
 import { late, within } from '../pending.ts'
 import { type Call, defineTool, type Outcome, type Tool } from '../tool.ts'
-import { autoRollbackField, autoRollbackOf, commandLine, oneOf, PATIENCE_MS } from './shapes.ts'
+import { autoRollbackField, autoRollbackOf, commandLine, oneOf } from './shapes.ts'
 
 const autoCheckpoint = defineTool({
   name: 'configure_auto_checkpoint',
@@ -126,7 +126,7 @@ const verify = defineTool({
   openWorld: true,
   async run(call, { cmd }) {
     const work = judged(call, cmd ?? null)
-    const outcome = await within(PATIENCE_MS, work, new AbortController().signal)
+    const outcome = await within(call.client.patienceMs, work, new AbortController().signal)
     if (outcome !== late) return outcome
     return { data: { pending: true, id: call.client.pending.add(work.then(({ data }) => data)) } }
   },

@@ -2,9 +2,6 @@
 import { z } from 'zod'
 import { type AutoRollback, InvalidMessagesError, InvalidOptionError, type Message } from '../../contract/index.ts'
 
-/** How long a call keeps its client waiting before it answers that it goes on, milliseconds. */
-export const PATIENCE_MS = 50_000
-
 export const commandLine = z
   .union([z.string().min(1), z.array(z.string()).min(1)])
   .describe('a line for sh -c, or a program with its arguments as a list')
