@@ -2,6 +2,7 @@
  * Many small questions about the same two stacks: those that come while an opening is in use share the next one. So
  * each sees the stacks as they are after it was asked, and a thousand of them do not open the stacks a thousand times.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LayerFolder } from './layer-dir.ts'
 
 /** Questions for one opening: each may leave some descriptors open until the end of it. */
@@ -47,6 +48,8 @@ export class SharedOpenings<S> {
   ): Promise<void> {
     this.#lines.set(key, line)
     while (line.length > 0) {
+      // What was asked in the same moment reaches a thread message by message: it is let in first.
+      await nextTurn()
       const group = line.splice(0, SHARED_BY)
       try {
         await this.#open(from, to, async (old, now) => {
