@@ -12,11 +12,16 @@ interface Seen {
 
 export type Tree = ReadonlyMap<ByteString, Seen>
 
-export function treeOf(folder: string): Tree {
+/**
+ * @param phantoms whether a name that is listed and is not there may be passed over: the kernel lists a whiteout where
+ *   the host has removed what it hid
+ */
+export function treeOf(folder: string, { phantoms = false } = {}): Tree {
   const tree = new Map<ByteString, Seen>()
   const at = (path: ByteString) => toBytes(`${toByteString(folder)}/${path}`)
   const add = (path: ByteString): void => {
-    const stat = lstatSync(at(path === '' ? '.' : path))
+    const stat = lstatSync(at(path === '' ? '.' : path), { throwIfNoEntry: !phantoms })
+    if (stat === undefined) return
     const kind = stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'symlink' : 'other'
     let content = ''
     if (kind === 'file')
