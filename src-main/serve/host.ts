@@ -4,6 +4,7 @@
  * that the lock is the last thing to go and no second host ever sees a half-closed store.
  */
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Check, HostBusyError, type HostInfo } from '../contract/index.ts'
 import type { SessionManager } from '../session/index.ts'
 import { openStore, type Store } from '../store/index.ts'
@@ -23,6 +24,9 @@ import { createRouter, type Router } from './router.ts'
 import { RpcSockets } from './rpc-socket.ts'
 import { agentScope, personScope, type Scope } from './scopes.ts'
 import { removeSocket, socketPath } from './socket-path.ts'
+
+/** A host that is at work for no longer than this is asked once more before it refuses to make way. */
+const PASSING_MS = 1_000
 
 export interface HostOptions {
   /** The data folder. */
@@ -112,6 +116,8 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
   const handOver = async (force: boolean) => {
     if (options.kind === 'app')
       throw new HostBusyError('The app is open and keeps the data folder.', { nextStep: 'Quit the app first.' })
+    // What a session does for itself between two steps (measuring, freeing) is over in a moment.
+    for (const until = Date.now() + PASSING_MS; !force && !sessions.idle() && Date.now() < until; ) await sleep(25)
     if (!force && !sessions.idle())
       throw new HostBusyError('The host is at work: a command runs, or an answer is waited for.', {
         nextStep: 'Wait until it is done; `rewind sessions` shows what runs.',
