@@ -85,8 +85,8 @@ swap() {
   fi
   crash "$1-unmounted"
   { [ "$5" = - ] || machine_up $5; } && { [ "$3" = - ] || workspace_up $3; } && crash "$1-mounted" && return 0
-  # Room for the work folders of the way back, should the disk be full.
-  rm -f /run/s/ballast
+  # Room for the work folders of the way back, should the disk be full; ext4 gives it out once its journal is written.
+  rm -f /run/s/ballast && sync /run/s
   [ "$3" = - ] || workspace_down 2>/dev/null
   if [ "$5" != - ]; then
     # shellcheck disable=SC2015

@@ -3,7 +3,7 @@
  * leaves all of it or nothing.
  * How layers are put under the mounts is standing.ts's.
  */
-import { existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../contract/index.ts'
 import { ShellDied } from '../channel/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox.ts'
+import { giveUpBallast, isNearlyFull, takeBallast } from './ballast.ts'
 import type { Commands } from './commands.ts'
 import type { Compacting } from './compacting.ts'
 import type { Freezer } from './freezer.ts'
@@ -25,11 +26,11 @@ import { asDiskFull, type Namespace } from './namespace.ts'
 import { OVERLAYS, type Overlays, type Standing } from './standing.ts'
 import { type OperationResult, type OverlayState, type SandboxState, type StateFile, withOperation } from './state.ts'
 
+/** Before each further attempt to go back on a full disk. */
+const FULL_DISK_PAUSES_MS = [0, 50, 200, 500]
 /** A process that ended a moment ago may still hold its files. */
 const BUSY_LIMIT_MS = 250
 const BUSY_AFTER_KILL_MS = 5_000
-/** Freed when the disk is full, for what has to be written to go back. */
-const BALLAST_BYTES = 256 << 10
 
 export interface OperationsOptions {
   folder: string
@@ -75,19 +76,29 @@ export class Operations {
     await this.#shorten(this.#heads())
     await this.#shorten(to)
     const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopping))
-    const result = await act()
-      .catch((error: unknown) => {
-        if (!(error instanceof DiskFullError)) throw error
-        // Going back must work on a full disk too: it may be what the person does about it. The control shell may have
-        // made this room already, to put the old view back.
-        rmSync(this.#ballast, { force: true })
-        return act()
-      })
-      .catch((error: unknown) => {
-        throw stopping.begun && stopping.stopped.length > 0 ? afterStopping(error, stopping.stopped) : error
-      })
+    const result = await this.#onFullDisk(act).catch((error: unknown) => {
+      throw stopping.begun && stopping.stopped.length > 0 ? afterStopping(error, stopping.stopped) : error
+    })
     if (result.kind !== 'rollback') throw otherKind(operation)
     return result.outcome
+  }
+
+  /**
+   * Going back must work on a full disk too: it may be what the person does about it. The ballast is given up for it; what
+   * was freed is given out by the file system in its own time.
+   */
+  async #onFullDisk<T>(act: () => Promise<T>): Promise<T> {
+    for (const pauseMs of FULL_DISK_PAUSES_MS) {
+      try {
+        return await act()
+      } catch (error) {
+        // The kernel mounts read-only where it finds no room for its work folder: that comes as another error.
+        if (!(error instanceof DiskFullError) && !isNearlyFull(this.#options.folder)) throw error
+        giveUpBallast(this.#options.folder)
+        await sleep(pauseMs)
+      }
+    }
+    return act()
   }
 
   /** Makes ready off the path of any operation. Where it fails, the operation that needs it says why. */
@@ -97,7 +108,7 @@ export class Operations {
       for (const overlay of OVERLAYS) layers.spare(overlay)
       layers.sweepWork(namespace.overlays())
       stateFile.tidy()
-      if (!existsSync(this.#ballast)) writeFileSync(this.#ballast, Buffer.alloc(BALLAST_BYTES, 1))
+      takeBallast(this.#options.folder)
     } catch (error) {
       if (error instanceof ShellDied) return
       if (asDiskFull(error, '') === error) throw error
@@ -304,10 +315,6 @@ export class Operations {
     const last = this.#state.operations.at(-1)
     if (last === undefined) throw new Error('no operation was recorded')
     return last
-  }
-
-  get #ballast(): string {
-    return join(this.#options.folder, 'ballast')
   }
 
   /** A time of the layers' file system that nothing earlier bears: its clock ticks every few milliseconds only. */

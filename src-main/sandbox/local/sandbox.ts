@@ -1,5 +1,5 @@
 /** One sandbox of the local engine: the interface over its namespaces, layers, commands and files. */
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
 import { EngineUnavailableError, FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
@@ -17,6 +17,7 @@ import type {
   SandboxFacts,
   SandboxStatus,
 } from '../sandbox.ts'
+import { giveUpBallast } from './ballast.ts'
 import { ControlGroups } from './cgroup.ts'
 import { Commands } from './commands.ts'
 import { Compacting } from './compacting.ts'
@@ -501,7 +502,7 @@ export class LocalSandbox implements Sandbox {
     } catch (error) {
       if (asDiskFull(error, '') === error) throw error
       // What must be said also on a full disk: that it was taken over, or ended.
-      rmSync(join(this.#folder, 'ballast'), { force: true })
+      giveUpBallast(this.#folder)
       this.#stateFile.write(state)
     }
     this.#standing.state = state
