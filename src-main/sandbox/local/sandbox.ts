@@ -101,6 +101,9 @@ export class LocalSandbox implements Sandbox {
     })
     this.#freezer = new Freezer(this.#groups, () => this.#commands.processes())
     this.#reader = createThreadedReader(user ? 'user.overlay.opaque' : 'trusted.overlay.opaque')
+    // Another host may have folded layers since this one looked at them last.
+    for (const overlay of OVERLAYS)
+      for (const number of this.#layers.numbers(overlay)) this.#reader.forget(this.#layers.path(overlay, number))
     const reopen = () => this.#reopen()
     this.#standing = new Standing(
       {
