@@ -9,6 +9,7 @@ import type { SessionContext } from './context.ts'
 
 export class HostWatch {
   readonly #context: SessionContext
+  #over = false
 
   constructor(context: SessionContext) {
     this.#context = context
@@ -41,6 +42,11 @@ export class HostWatch {
     })
   }
 
+  /** This host goes: what is still on its way to it is the next one's to find. */
+  letGo(): void {
+    this.#over = true
+  }
+
   /** Stops watching. */
   async release(): Promise<void> {
     this.#context.host = null
@@ -55,7 +61,7 @@ export class HostWatch {
 
   #tell(report: HostReport): void {
     const context = this.#context
-    if (!isLive(context.row) || JSON.stringify(report) === JSON.stringify(context.host)) return
+    if (this.#over || !isLive(context.row) || JSON.stringify(report) === JSON.stringify(context.host)) return
     context.host = report
     context.transaction(() => context.raiseSummary())
   }

@@ -107,6 +107,7 @@ export class Session {
   /** The host goes; processes go on, and its next one takes over. */
   letGo(): void {
     this.#turns.stop()
+    this.#host.letGo()
   }
 
   /** What taking hold of the sandbox after a restart has shown. @param losses what a person should know of it */
