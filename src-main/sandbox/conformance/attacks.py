@@ -497,11 +497,16 @@ def kill_everything():
             os.kill(-1, number)
         except OSError:
             pass
-    try:
-        with open(f'/proc/{prey}/stat') as file:
-            return 'killed' if prey and file.read().rsplit(') ')[1][0] == 'Z' else None
-    except OSError:
-        return prey and 'killed'
+    # What was sent a signal dies of it in its own time.
+    for _ in range(200):
+        try:
+            with open(f'/proc/{prey}/stat') as file:
+                if prey and file.read().rsplit(') ')[1][0] == 'Z':
+                    return 'killed'
+        except OSError:
+            return prey and 'killed'
+        time.sleep(0.01)
+    return None
 
 
 def apart(name, action):
