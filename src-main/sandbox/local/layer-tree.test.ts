@@ -91,23 +91,6 @@ test.each(Array.from({ length: 30 }, (_, seed) => seed + 1))('random trees, seed
   }
 })
 
-test('a layer of pre-images is beneath everything, the base itself included', () => {
-  const tree = new LayerTree([], () => {})
-  tree.add(1, 0)
-  tree.add(2, 1)
-  tree.add(3, 0)
-  tree.addCompact(4, { top: 2, on: 0, frozen: 0 })
-  tree.addAboveBase(5)
-  expect([tree.resolve(0), tree.chain(2), tree.chain(3), tree.stack(2)]).toEqual([
-    5,
-    [2, 1, 5, 0],
-    [3, 5, 0],
-    [4, 5, 0],
-  ])
-  tree.addAboveBase(6)
-  expect([tree.resolve(0), tree.chain(tree.resolve(0)), tree.stack(2)]).toEqual([5, [5, 6, 0], [4, 5, 6, 0]])
-})
-
 const state: SandboxState = {
   version: 2,
   generation: 1,

@@ -164,18 +164,6 @@ export class LayerTree {
     this.#begins(number, top)
   }
 
-  /** Puts a layer between the base and all that stands on it; whoever names the base means that layer from now on. */
-  addAboveBase(layer: number): void {
-    const above = [...this.#beneath].filter(([, beneath]) => beneath === BASE)
-    this.#do(['on', layer, BASE])
-    for (const [one] of above) this.#do(['on', one, layer])
-    for (const [number, { top, on, frozen }] of this.#compacts) {
-      if (on === BASE) this.#do(['compact', number, top, layer, frozen])
-    }
-    if (!this.#became.has(BASE)) this.#do(['became', BASE, layer])
-    this.#derive()
-  }
-
   /** Forgets layers and compacts that nobody needs, and numbers that nobody names any more. */
   remove(numbers: Iterable<number>): void {
     for (const number of numbers) this.#do(['gone', number])
