@@ -25,7 +25,11 @@ const FOLDERS = ['src-main', 'src-renderer', 'e2e', 'bench']
  * @returns the number of our files that were looked at, and every fault
  */
 export async function checkLayers(root: string): Promise<{ modules: number; faults: LayerFault[] }> {
-  const sources = globSync('{src-main,src-renderer,e2e,bench}/**/*.{ts,tsx}', { cwd: root })
+  const sources = globSync('{src-main,src-renderer,e2e,bench}/**/*.{ts,tsx}', {
+    cwd: root,
+    // The agents that tests drive are installed among them.
+    exclude: ['**/node_modules/**'],
+  })
   const folders = FOLDERS.filter((folder) => sources.some((file) => file.startsWith(`${folder}/`)))
   const options = await extractDepcruiseOptions(join(root, '.dependency-cruiser.mjs'))
   const { output } = await cruise(folders, options, undefined, {

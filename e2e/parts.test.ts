@@ -22,6 +22,6 @@ describe('REWIND_REQUIRE', () => {
   })
 
   test('refuses a name that is no part', () => {
-    expect(() => requiredParts('local,broswer')).toThrow(/'broswer'; there are local, userns, browser/)
+    expect(() => requiredParts('local,broswer')).toThrow(/'broswer'; there are local, userns, browser, agents/)
   })
 })

@@ -2,13 +2,15 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { absentPrograms } from './agents/programs.ts'
 
 /**
  * - `local`: sandboxes of the local engine can be made here
  * - `userns`: the same as an ordinary user, by user namespaces
  * - `browser`: a Chromium that tests can start
+ * - `agents`: programs of today's agents, driven with a scripted model
  */
-export const PARTS = ['local', 'userns', 'browser'] as const
+export const PARTS = ['local', 'userns', 'browser', 'agents'] as const
 export type Part = (typeof PARTS)[number]
 
 export type Presence = { ok: true } | { ok: false; reason: string; remedy: string }
@@ -34,6 +36,12 @@ const probes: Record<Part, () => Presence> = {
   },
   browser: () =>
     chromium() === undefined ? missing('no Chromium', 'install chromium, or set REWIND_CHROMIUM to its path') : PRESENT,
+  agents: () => {
+    const absent = absentPrograms()
+    return absent.length === 0
+      ? PRESENT
+      : missing(`not installed: ${absent.join(', ')}`, 'npm ci --prefix e2e/agents (700 MB; Linux on x64)')
+  },
 }
 
 const known = new Map<Part, Presence>()

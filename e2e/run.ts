@@ -87,7 +87,10 @@ function planRuns(): Run[] {
 
 /** Those that work with sandboxes, and whatever names user namespaces as its need. */
 function suitesForOrdinaryUsers(): string[] {
-  const all = globSync('{src-main,src-renderer,e2e}/**/*.test.{ts,tsx}', { cwd: root })
+  const all = globSync('{src-main,src-renderer,e2e}/**/*.test.{ts,tsx}', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  })
   const namesUserns = (file: string) => /suiteNeeding\(\s*\[[^\]]*'userns'/.test(readFileSync(join(root, file), 'utf8'))
   return all
     .filter((file) => /^src-main\/(sandbox|session)\//.test(file) || namesUserns(file))
