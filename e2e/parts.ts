@@ -9,8 +9,9 @@ import { absentPrograms } from './agents/programs.ts'
  * - `userns`: the same as an ordinary user, by user namespaces
  * - `browser`: a Chromium that tests can start
  * - `agents`: programs of today's agents, driven with a scripted model
+ * - `docker`: a docker engine that this user may use, with the product's image
  */
-export const PARTS = ['local', 'userns', 'browser', 'agents'] as const
+export const PARTS = ['local', 'userns', 'browser', 'agents', 'docker'] as const
 export type Part = (typeof PARTS)[number]
 
 export type Presence = { ok: true } | { ok: false; reason: string; remedy: string }
@@ -42,6 +43,7 @@ const probes: Record<Part, () => Presence> = {
       ? PRESENT
       : missing(`not installed: ${absent.join(', ')}`, 'npm ci --prefix e2e/agents (700 MB; Linux on x64)')
   },
+  docker,
 }
 
 const known = new Map<Part, Presence>()
@@ -89,6 +91,14 @@ function userNamespaces(): Presence {
     'no user namespaces for ordinary users',
     'install util-linux, then sysctl kernel.unprivileged_userns_clone=1 (AppArmor: kernel.apparmor_restrict_unprivileged_userns=0)',
   )
+}
+
+/** Asked of the product itself, in a process of its own: the answer is waited for, as all answers here are. */
+function docker(): Presence {
+  const probe = join(import.meta.dirname, 'docker/probe.ts')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [probe], { encoding: 'utf8', timeout: 30_000 })
+  if (status !== 0) throw new Error(`e2e/docker/probe.ts failed: ${stderr}`)
+  return JSON.parse(stdout) as Presence
 }
 
 function missing(reason: string, remedy: string): Presence {

@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'n
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Message, VerificationFailedError } from '../contract/index.ts'
+import { resourceFolder } from '../sandbox/index.ts'
 import type { EventHub } from './event-hub.ts'
 import type { Session } from './session.ts'
 
@@ -75,7 +76,7 @@ export class DemoPlayer {
       'login-service',
     )
     mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
-    cpSync(resource('demo-workspace'), folder, { recursive: true })
+    cpSync(resourceFolder('demo-workspace'), folder, { recursive: true })
     return folder
   }
 
@@ -156,13 +157,4 @@ export function removeDemoWorkspace(workspace: string): void {
   rmSync(own, { recursive: true, force: true })
   const all = dirname(own)
   if (existsSync(all) && readdirSync(all).length === 0) rmdirSync(all)
-}
-
-/** A folder of resources/, which lies beside the sources and beside the built bundles alike. */
-function resource(name: string): string {
-  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
-    const found = join(folder, 'resources', name)
-    if (existsSync(found)) return found
-  }
-  throw new Error(`resources/${name} is missing from this installation`)
 }

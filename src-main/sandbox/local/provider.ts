@@ -13,6 +13,7 @@ import {
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EngineUnavailableError, InvalidPathError, SandboxNotFoundError } from '../../contract/index.ts'
+import { resourceFolder } from '../resources.ts'
 import type { Availability, Leftover, Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts'
 import { agentFor, homeOf } from './accounts.ts'
 import { type Engine, engineMode, tryEngine } from './availability.ts'
@@ -35,7 +36,10 @@ export interface LocalProviderOptions {
   scripts?: string
 }
 
-export function createLocalProvider({ home, scripts = packagedScripts() }: LocalProviderOptions): SandboxProvider {
+export function createLocalProvider({
+  home,
+  scripts = resourceFolder('sandbox'),
+}: LocalProviderOptions): SandboxProvider {
   return new LocalProvider(join(home, 'sandboxes'), scripts)
 }
 
@@ -242,12 +246,4 @@ function makeFirstLayers(folder: string, { facts, spec }: StoredSpec): void {
     syncedThrough: 0,
     ended: false,
   })
-}
-
-/** Beside the code, whether this runs from the sources or from any depth of the bundle. */
-function packagedScripts(): string {
-  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
-    const scripts = join(folder, 'resources', 'sandbox')
-    if (existsSync(scripts) || dirname(folder) === folder) return scripts
-  }
 }
