@@ -2,7 +2,7 @@
  * Today's agents' own programs against the product, their model scripted: over MCP as the tools' clients, and whole
  * inside a session.
  */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -15,14 +15,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { root, TestHost } from '../host.ts'
+import { type CliAnswer, root, TestHost } from '../host.ts'
 import { suiteNeeding } from '../needs.ts'
 import { type Agent, agents, environmentOf, runAgent, shellTool, taskOf, writeModel } from './agents.ts'
 import { programs } from './programs.ts'
 import { ScriptedModel, type Step } from './scripted-model.ts'
 
 /** An agent's program takes seconds to begin, on a busy machine many. */
-const PATIENCE_MS = 180_000
+const PATIENCE_MS = 300_000
 
 suiteNeeding(['local', 'agents'], 'agents’ own programs, with a scripted model', () => {
   let host: TestHost
@@ -56,12 +56,13 @@ suiteNeeding(['local', 'agents'], 'agents’ own programs, with a scripted model
         { tool: 'rollback_sandbox_state', arguments: { name: 'good', patch_notes: 'do not use rm' } },
         { tool: 'read_sandbox_file', arguments: { path: 'app.py' } },
         { tool: 'write_sandbox_file', arguments: { path: 'next.txt', content: 'on we go\n' } },
+        { tool: 'write_sandbox_file', arguments: { path: 'last.txt', content: 'done\n' } },
       ])
       writeModel(agent, home, model.url)
-      addTools(agent, home, ['mcp', '--allow', project])
-      const { code, stderr } = await runAgent(agent, taskOf[agent], project, environmentOf(host, home))
+      await setUp(agent)
+      const { code, stderr } = await runAgent(agent, withTools(agent), project, environmentOf(host, home))
+      expect(model.faults, stderr).toEqual([])
       expect(code, stderr).toBe(0)
-      expect(model.faults).toEqual([])
       expect(model.results).toEqual([
         expect.stringContaining('"attached":false'),
         expect.stringContaining('"checkpoint":"good"'),
@@ -69,13 +70,20 @@ suiteNeeding(['local', 'agents'], 'agents’ own programs, with a scripted model
         expect.stringContaining('"status":"rolled_back"'),
         expect.stringContaining('print(\\"fine\\")'),
         expect.stringContaining('"status":"written"'),
+        expect.stringContaining('"status":"written"'),
       ])
       await host.ask(async (rpc) => {
         const { changes } = await rpc.files.changes({ session: 'work', from: 'base' })
-        expect(changes.map(({ path }) => path)).toEqual(['next.txt'])
+        expect(changes.map(({ path }) => path)).toEqual(['last.txt', 'next.txt'])
         const calls = await rpc.tools.list({ session: 'work' })
         expect(calls.every(({ client }) => client.includes(agent))).toBe(true)
         expect(calls.map(({ tool, status }) => `${tool} ${status}`)).toContain('rollback_sandbox_state done')
+        // Its hook saved the first file before the tool that wrote the second one.
+        const { points } = await rpc.timeline.get({ session: 'work' })
+        const turns = points.filter(({ tool, why }) => tool === 'turn' && why === agent)
+        expect(turns.length).toBeGreaterThan(0)
+        const { changes: saved } = await rpc.files.changes({ session: 'work', from: 'base', to: turns[0]?.id ?? '' })
+        expect(saved.map(({ path }) => path)).toEqual(['next.txt'])
       })
       expect(existsSync(join(project, 'app.py'))).toBe(true)
       expect(existsSync(join(project, 'next.txt'))).toBe(false)
@@ -94,10 +102,10 @@ suiteNeeding(['local', 'agents'], 'agents’ own programs, with a scripted model
         { tool: 'execute_sandbox_command', arguments: { cmd: 'echo again >> plan.md' } },
       ])
       writeModel(agent, home, model.url)
-      addTools(agent, home, ['mcp', '--allow', project])
-      const { code, stderr } = await runAgent(agent, taskOf[agent], project, environmentOf(host, home))
+      await setUp(agent)
+      const { code, stderr } = await runAgent(agent, withTools(agent), project, environmentOf(host, home))
+      expect(model.faults, stderr).toEqual([])
       expect(code, stderr).toBe(0)
-      expect(model.faults).toEqual([])
       expect(model.results[3]).toContain('[REWIND] This session was rewound since your last call.')
       expect(model.results[3]).toContain('Read again: plan.md.')
       expect(model.results[4]).toContain('"code":0')
@@ -126,8 +134,8 @@ suiteNeeding(['local', 'agents'], 'agents’ own programs, with a scripted model
         await host.json('exec', '--session', 'work', 'mkdir -p ~/.codex && cp settings/.codex/config.toml ~/.codex/')
       await host.json('checkpoint', '--session', 'work', 'before')
       const { code, stderr } = await host.cli('--session', 'work', 'run', ...env, '--', inside, ...taskOf[agent])
+      expect(model.faults, stderr).toEqual([])
       expect(code, stderr).toBe(0)
-      expect(model.faults).toEqual([])
       expect(model.results).toHaveLength(2)
       expect(model.results[1]).toContain('oops')
       expect(stderr).toContain('Session work holds 2 changed files')
@@ -186,6 +194,29 @@ suiteNeeding(['local', 'agents'], 'agents’ own programs, with a scripted model
     expect(call('write_sandbox_file', { session, path: 'n', content: 'x' })).toMatchObject({ status: 'written' })
   })
 
+  test('Codex lists the server that rewind setup gave it, and no more once that is undone', async () => {
+    const env = environmentOf(host, home)
+    const listed = async () => (await runAgent('codex', ['mcp', 'list', '--json'], project, env)).stdout
+    await setUp('codex')
+    expect(JSON.parse(await listed())).toMatchObject([
+      { name: 'rewind', enabled: true, transport: { args: ['mcp', '--allow', project] } },
+    ])
+    await rewind('setup', 'codex', '--undo')
+    expect(JSON.parse(await listed())).toEqual([])
+  })
+
+  /** As a person does it, in the agent's own home. */
+  const setUp = (agent: Agent) => rewind('setup', agent, '--allow', project)
+
+  async function rewind(...args: string[]): Promise<void> {
+    const { code, stderr } = await new Promise<CliAnswer>((resolve) => {
+      execFile(join(root, 'bin/rewind'), args, { env: environmentOf(host, home) }, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
+      )
+    })
+    expect(code, stderr).toBe(0)
+  }
+
   /** The program is on no PATH that the sandbox shows: it lies in the workspace. @returns how it is started there */
   function intoWorkspace(agent: Agent): string {
     mkdirSync(join(project, 'bin'))
@@ -200,26 +231,13 @@ suiteNeeding(['local', 'agents'], 'agents’ own programs, with a scripted model
   }
 })
 
+/** Its task, not begun before its tools are there: Codex begins without those that are late. */
+function withTools(agent: Agent): string[] {
+  const [first = '', ...rest] = taskOf[agent]
+  return agent === 'codex' ? [first, '-c', 'mcp_servers.rewind.required=true', ...rest] : taskOf[agent]
+}
+
 /** A workspace of root's own would be copied, programs of hundreds of megabytes with it. */
 function ownedByAgent(folder: string): void {
   if (process.getuid?.() === 0) chownSync(folder, 1000, 1000)
-}
-
-/** Adds Rewind's tools to what {@link writeModel} wrote, as docs/agents.md has it. */
-function addTools(agent: Agent, home: string, args: readonly string[]): void {
-  const command = join(root, 'bin/rewind')
-  if (agent === 'opencode') {
-    const path = join(home, '.config/opencode/opencode.json')
-    const settings = JSON.parse(readFileSync(path, 'utf8'))
-    writeFileSync(
-      path,
-      JSON.stringify({ ...settings, mcp: { rewind: { type: 'local', command: [command, ...args] } } }),
-    )
-    return
-  }
-  const path = join(home, '.codex/config.toml')
-  const table = ['[mcp_servers.rewind]', `command = ${JSON.stringify(command)}`, `args = ${JSON.stringify(args)}`]
-  // Its servers begin with a bare environment.
-  const env = `env_vars = ["REWIND_HOME"]`
-  writeFileSync(path, [readFileSync(path, 'utf8'), ...table, env, ''].join('\n'))
 }

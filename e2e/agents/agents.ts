@@ -88,7 +88,7 @@ export function runAgent(
   env: NodeJS.ProcessEnv,
 ): Promise<CliAnswer> {
   return new Promise((resolve) => {
-    const child = execFile(programs[agent], args, { cwd, env, timeout: 100_000 }, (error, stdout, stderr) => {
+    const child = execFile(programs[agent], args, { cwd, env, timeout: 250_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr })
     })
     // Both read what is piped to them to its end.

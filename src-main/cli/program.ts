@@ -22,6 +22,7 @@ import { defineRetention } from './commands/retention.ts'
 import { defineRewind } from './commands/rewind.ts'
 import { defineRules } from './commands/rules.ts'
 import { defineRun } from './commands/run.ts'
+import { defineSetup } from './commands/setup.ts'
 import { defineStatus } from './commands/status.ts'
 import { Output } from './output.ts'
 
@@ -42,6 +43,7 @@ const families: Define[] = [
   defineDemo,
   defineHost,
   defineMcp,
+  defineSetup,
   defineEvents,
 ]
 

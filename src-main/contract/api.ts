@@ -329,6 +329,10 @@ export const contract = {
         }),
       )
       .output(z.object({ checkpoint: z.string().nullable() })),
+    /** An agent's own hook says that a turn is over, or a step about to be taken: a point where files changed since. */
+    onTurn: oc
+      .input(SessionRef.extend({ agent: z.string().min(1).max(100) }))
+      .output(z.object({ checkpoint: z.string().nullable() })),
     /** Runs the verifier (or judges `command`). Resolves with the formatted verdict on pass. */
     runTests: oc
       .input(ActingOn.extend({ command: CommandLine.nullable().default(null) }))

@@ -148,6 +148,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       retention: os.rules.retention.handler((call) => of(call).setRetention(call.input)),
       lastAutoRollback: os.rules.lastAutoRollback.handler((call) => of(call).lastAutoRollback()),
       onToolCall: os.rules.onToolCall.handler((call) => of(call).onToolCall(call.input)),
+      onTurn: os.rules.onTurn.handler((call) => of(call).onTurn(call.input)),
       runTests: os.rules.runTests.handler((call) => of(call).runTests(call.input)),
     },
     ledger: {

@@ -27,6 +27,7 @@ const AGENTS = [
   'rules.get',
   'rules.lastAutoRollback',
   'rules.onToolCall',
+  'rules.onTurn',
   'rules.runTests',
   'sessions.create',
   'sessions.destroy',

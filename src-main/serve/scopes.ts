@@ -60,6 +60,8 @@ const TOOLS_USE = new Set(
     'files.write files.read files.changes files.pair messages.get messages.sync',
     'commands.start commands.wait commands.stop commands.get commands.list commands.output',
     'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.runTests',
+    // Its hook.
+    'rules.onTurn',
     'ledger.list ledger.verify tools.begin tools.end',
   ].flatMap((line) => line.split(' ')),
 )

@@ -408,6 +408,10 @@ export class Session {
     return { checkpoint: await this.#rules.onToolCall(input.messages, input.tool) }
   }
 
+  async onTurn(input: Inputs['rules']['onTurn']): Promise<{ checkpoint: string | null }> {
+    return { checkpoint: await this.#turns.mark(input.agent) }
+  }
+
   async runTests(input: Inputs['rules']['runTests']): Promise<{ text: string }> {
     this.#context.assertEpoch(input.epoch)
     return { text: await this.#rules.runTests(input.command) }

@@ -46,6 +46,15 @@ export class Turns {
     })
   }
 
+  /**
+   * An agent's own hook tells of a turn: no need to wait until its files are quiet.
+   * @returns the label of its point; null where no file changed since the last one
+   */
+  async mark(agent: string): Promise<string | null> {
+    const sandbox = await this.#context.workable()
+    return (await sandbox.lastChange()) === null ? null : this.#rules.takeAutomatic('turn', agent)
+  }
+
   /** The host lets go of the session: its next one watches. */
   stop(): void {
     this.#stopped.abort()
