@@ -7,7 +7,8 @@
 # characters, whatever the user's folders are called.
 #
 # Given in the environment: FOLDER (the sandbox's folder on the host), WORKSPACE (its path inside), OVERLAY (mount
-# options), BINDS (mount points of the machine layer), and the paths of programs: MOUNT, UNSHARE, NSENTER, FLOCK, ...
+# options), BINDS (mount points of the machine layer, the last one mounted first), OWN_BUSYBOX (see start_in_image; ''
+# where commands cannot change the programs of their root), and the paths of programs: MOUNT, UNSHARE, NSENTER, FLOCK, ...
 
 # Dies as by `kill -9` where the crash suite armed this point.
 crash() {
@@ -27,13 +28,15 @@ hold_lock() {
   "$FLOCK" -w "$1" 9 || { echo "another control shell holds this sandbox"; return 71; }
 }
 
-# ground SOURCE OPTIONS: the namespace's own /run. SOURCE is the host's workspace where that is the lowest layer.
+# ground SOURCE OPTIONS IMAGE: the namespace's own /run. SOURCE is the host's workspace where that is the lowest layer,
+# IMAGE the root of an image where that is the lowest machine layer; '' where it is not.
 # The tmpfs is unbindable at first, so that the sandbox's root (a recursive bind of /) does not contain it.
 ground() {
   "$MOUNT" -t tmpfs -o mode=755,nosuid,nodev,size=16m rewind "$FOLDER/ns" &&
     mkdir -p "$FOLDER/ns/s" "$FOLDER/ns/m" "$FOLDER/ns/v" "$FOLDER/ns/k" "$FOLDER/ns/h/proc" &&
     "$MOUNT" --bind "$FOLDER" "$FOLDER/ns/s" &&
     { [ -z "$1" ] || "$MOUNT" -o "bind,$2" "$1" "$FOLDER/ns/s/w/0"; } &&
+    { [ -z "$3" ] || "$MOUNT" -o bind,ro "$3" "$FOLDER/ns/s/m/0"; } &&
     "$MOUNT" --make-unbindable "$FOLDER/ns" &&
     "$MOUNT" -n --move "$FOLDER/ns" /run
 }
@@ -128,6 +131,12 @@ hold() {
 # descriptor 3. It is an orphan of the holder, as all its commands are: a parent outside of the namespace (nsenter) stops
 # when its child is stopped, and the namespace cannot end before that parent has looked at its dead child.
 launch() {
+  if [ -n "$OWN_BUSYBOX" ]; then
+    # shellcheck disable=SC2016
+    start_in_image "$1" "" "--setuid $AGENT_UID --setgid $AGENT_GID" "$OWN_BUSYBOX" sh -c \
+      '"$@" <&3 >&3 2>/dev/null 3>&- & echo $!' sh "$OWN_BUSYBOX" sh -c "$LAUNCHER_SCRIPT" rewind-launcher
+    return
+  fi
   case $MODE in
   root)
     set -- -t "$1" -p -i --root=/run/m --wd=/run/m "$SETPRIV" --reuid "$AGENT_UID" --regid "$AGENT_GID" --clear-groups
@@ -141,4 +150,32 @@ launch() {
   "$NSENTER" "$@" --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$SETSID" "$ENV" -i \
     "PATH=$PATH" "$SH" $SH_WORD -c '"$@" <&3 >&3 2>/dev/null 3>&- & echo $!' sh \
     "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher 9>&-
+}
+
+# What root may do in an image: enough for apt, and no way out.
+ROOT_MAY=,+chown,+dac_override,+fowner,+fsetid,+kill,+setuid,+setgid,+net_bind_service
+# What it takes to get into the sandbox.
+ENTER=+sys_admin,+sys_chroot,+sys_ptrace,+setuid,+setgid
+ENTERED=-sys_admin,-sys_chroot,-sys_ptrace,-setuid,-setgid
+
+# start_in_image HOLDER BOUNDING IDENTITY PROGRAM...: where commands of root may change every program of the image, none
+# of them is run with rights. setpriv and nsenter are those outside; what they start inside is a static busybox that is
+# mounted there, which gives up what it took to get in. BOUNDING: the capabilities that are left. IDENTITY: of nsenter.
+start_in_image() {
+  holder=$1 bounding=$2 identity=$3
+  shift 3
+  # shellcheck disable=SC2086 # words without blanks
+  "$SETPRIV" --inh-caps="-all,$ENTER" \
+    "$SETPRIV" --bounding-set="-all$bounding" --no-new-privs \
+    "$NSENTER" -t "$holder" -p -i --root=/run/m --wd=/run/m $identity \
+    "$OWN_BUSYBOX" setpriv --inh-caps="$ENTERED" \
+    "$OWN_BUSYBOX" setsid "$OWN_BUSYBOX" env -i "PATH=$PATH" "$@" 9>&-
+}
+
+# start_as_root HOLDER FOLDER: starts the command of one run folder as root. It is told of on descriptor 3 as the
+# launcher's are.
+start_as_root() {
+  # shellcheck disable=SC2016
+  start_in_image "$1" "$ROOT_MAY" "" "$OWN_BUSYBOX" sh -c \
+    'name=$1; shift; echo "$name" | "$@" >&3 2>/dev/null 3>&- &' sh "$2" "$OWN_BUSYBOX" sh -c "$LAUNCHER_SCRIPT" rewind-launcher
 }

@@ -1,5 +1,5 @@
 /**
- * What the product needs of an engine. One provider does it with Linux namespaces, another (later) with docker;
+ * What the product needs of an engine. One provider does it with Linux namespaces, another with docker;
  * one conformance suite describes both. Labels, messages and the timeline are unknown here: a sandbox knows
  * layers by number and operations by id.
  */
@@ -25,6 +25,13 @@ export interface SandboxSpec {
   workspace: string
   base: 'auto' | 'copy' | 'live'
   network: boolean
+  /** The image that docker runs; null for the product's own. The local engine has none. */
+  image: string | null
+  /**
+   * What goes back with a rewind beside the workspace: everything that the image holds, so that packages can be installed
+   * and are gone again; or temporary files and the sandbox's home. The local engine knows the latter alone.
+   */
+  scope: 'machine' | 'workspace'
   /** Environment of every command. */
   env: Record<string, string>
   /** Host folders that must not be seen inside, the data folder first of all. */
@@ -85,6 +92,8 @@ export interface CommandSpec {
   command: CommandLine
   /** Inside, absolute or relative to the workspace; the workspace by default. */
   cwd?: string
+  /** `root` may install packages, in a sandbox of docker's whose scope is the machine; the agent by default. */
+  user?: 'agent' | 'root'
   env?: Record<string, string>
   stdin?: Uint8Array
   timeoutMs?: number | null
@@ -118,8 +127,11 @@ export interface RunningCommand {
   resize(size: TerminalSize): Promise<void>
   /** Ends the whole tree of processes. Resolves when nothing of it is left. */
   kill(reason: 'timed-out' | 'cancelled'): Promise<void>
-  /** Copies the whole output to two host files, then removes the run folder from the sandbox. Only after `ended`. */
-  collect(target: { stdout: string; stderr: string }): Promise<void>
+  /**
+   * Copies the whole output to two host files, then removes the run folder from the sandbox. Only after `ended`.
+   * @param target null where nobody wants the output
+   */
+  collect(target: { stdout: string; stderr: string } | null): Promise<void>
 }
 
 export interface CheckpointOutcome {
@@ -170,7 +182,7 @@ export interface Sandbox {
   readonly losses: readonly string[]
   status(): Promise<SandboxStatus>
 
-  /** @throws InvalidPathError (cwd), EngineUnavailableError, DiskFullError */
+  /** @throws InvalidPathError (cwd), InvalidOptionError (user), EngineUnavailableError, DiskFullError */
   exec(spec: CommandSpec): Promise<RunningCommand>
   /** Commands whose run folder is still there, running or ended: what a new host takes over. */
   commands(): Promise<RunningCommand[]>

@@ -278,6 +278,8 @@ export class SessionManager {
         workspace: options.workspace,
         base: options.base,
         network: options.network,
+        image: null,
+        scope: 'workspace',
         env: options.env,
         hidden: [this.#home],
       })

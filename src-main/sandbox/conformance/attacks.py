@@ -5,10 +5,28 @@ each must (else it proves nothing). Whatever could do harm is only opened, never
 Arguments: a JSON object that says where things are, then names of attacks; all of them by default.
 """
 
+import os
+
+
+def descriptors():
+    """What was open is closed, or leads to nothing."""
+    found = {}
+    for name in os.listdir('/proc/self/fd'):
+        try:
+            target = os.readlink(f'/proc/self/fd/{name}')
+        except OSError:
+            continue
+        if int(name) > 2 and target != '/dev/null':
+            found[name] = target
+    return found or None
+
+
+# Before anything is loaded that opens files of its own.
+inherited = descriptors()
+
 import ctypes
 import errno
 import json
-import os
 import signal
 import socket
 import stat
@@ -391,22 +409,6 @@ def environment_of_others():
 
 
 # -- ways out by descriptors, sockets and terminals
-
-
-def descriptors():
-    """What was open is closed, or leads to nothing."""
-    found = {}
-    for name in os.listdir('/proc/self/fd'):
-        try:
-            target = os.readlink(f'/proc/self/fd/{name}')
-        except OSError:
-            continue
-        if int(name) > 2 and target != '/dev/null':
-            found[name] = target
-    return found or None
-
-
-inherited = descriptors()
 
 
 @attack

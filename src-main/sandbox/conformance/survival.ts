@@ -25,22 +25,6 @@ async function hostThatDies(world: World, id: string, commands: { id: string; co
   }
 }
 
-/** Processes of this machine that have to do with a folder, by their command lines, mounts or open files. */
-function traces(folder: string): string[] {
-  return readdirSync('/proc')
-    .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
-    .filter((pid) => {
-      const read = (file: string): string => {
-        try {
-          return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-        } catch {
-          return ''
-        }
-      }
-      return read('mountinfo').includes(folder) || read('environ').includes(`FOLDER=${folder}`)
-    })
-}
-
 export function survivalBehaviours(source: ProviderSource): void {
   test('attach:after-the-host-was-killed', async () => {
     const world = await World.make(source)
@@ -117,11 +101,11 @@ export function survivalBehaviours(source: ProviderSource): void {
     )
     await box.point()
     await box.say('echo x >f')
-    expect(traces(world.home).length).toBeGreaterThan(0)
+    expect(await world.traces()).not.toEqual([])
     await box.sandbox.destroy()
     expect(await world.provider.list()).toEqual([])
     expect(readdirSync(world.home).flatMap((name) => readdirSync(join(world.home, name)))).toEqual([])
-    await eventually('no process and no mount', () => traces(world.home).length === 0)
+    await eventually('nothing is left', async () => (await world.traces()).length === 0)
     expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(world.home)
   })
 
@@ -138,12 +122,12 @@ export function survivalBehaviours(source: ProviderSource): void {
       groups()
         .split('\n')
         .filter((path) => path.includes(id.slice(-30)))
-    expect(traces(world.home).length).toBeGreaterThan(0)
+    expect(await world.traces()).not.toEqual([])
     await box.sandbox.destroy()
     expect(await running.ended).toMatchObject({ status: 'cancelled' })
     expect(box.sandbox.ended).toBe(true)
     expect(await world.provider.list()).toEqual([])
-    await eventually('no process and no mount', () => traces(world.home).length === 0)
+    await eventually('nothing is left', async () => (await world.traces()).length === 0)
     expect(ours()).toEqual([])
   })
 
@@ -154,7 +138,7 @@ export function survivalBehaviours(source: ProviderSource): void {
     await world.provider.remove('left')
     await world.provider.remove('left')
     expect(await world.provider.list()).toEqual([])
-    await eventually('no process and no mount', () => traces(world.home).length === 0)
+    await eventually('nothing is left', async () => (await world.traces()).length === 0)
   })
 
   // A host may be killed at any moment while it makes one, long before anybody wrote down what it had started.
@@ -166,16 +150,15 @@ export function survivalBehaviours(source: ProviderSource): void {
       const { module, factory } = world.source
       const args = [CHILD, module, factory, world.home, JSON.stringify(world.spec({ id })), '[]']
       const child = spawn(process.execPath, args, { stdio: 'ignore' })
-      const folder = join(world.home, 'sandboxes', id)
       const exit = once(child, 'exit')
-      await eventually('it began', () => existsSync(folder) || child.exitCode !== null)
+      await eventually('it began', async () => (await world.provider.list()).includes(id) || child.exitCode !== null)
       await sleep(after - 20)
       child.kill('SIGKILL')
       await exit
       expect(await world.provider.list()).toContain(id)
       expect(await world.provider.remove(id)).toBeNull()
       expect(await world.provider.list()).not.toContain(id)
-      await eventually('no process and no mount', () => traces(folder).length === 0)
+      await eventually('nothing is left', async () => (await world.traces(id)).length === 0)
     }
   })
 

@@ -7,10 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { CommandEnd, CommandSpec, FilesState, Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts'
 
-/** A module that exports a function from a data folder to a provider: another process can load it too. */
+/** An engine to be described. */
 export interface ProviderSource {
+  /** A module that exports a function from a data folder to a provider: another process can load it too. */
   module: string
   factory: string
+  scope: SandboxSpec['scope']
+  /** How this machine is reached from a sandbox with a network; whether the two are the same network. */
+  network(): { address: string; shared: boolean }
+  /** What is left on this machine of a data folder's sandboxes, or of one of them: processes, mounts, containers. */
+  traces(world: Pick<World, 'home'>, id?: string): string[] | Promise<string[]>
 }
 
 export type Result = CommandEnd & { stdout: string; stderr: string }
@@ -53,6 +59,11 @@ export class World {
     return factory({ home })
   }
 
+  /** What is left on this machine of its sandboxes, or of one of them. */
+  traces(id?: string): string[] | Promise<string[]> {
+    return this.source.traces(this, id)
+  }
+
   /** Writes a file of the host's workspace. */
   host(path: string, content: string): void {
     const full = join(this.workspace, path)
@@ -75,6 +86,8 @@ export class World {
       workspace: this.workspace,
       base: 'auto',
       network: true,
+      image: null,
+      scope: this.source.scope,
       env: {},
       hidden: [this.home],
       ...given,

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { World } from '../conformance/world.ts'
+import { localSource } from './for-tests.ts'
 
-const source = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
 const isRoot = process.getuid?.() === 0
 
 function folder(): string {
@@ -20,10 +20,10 @@ function folder(): string {
 /** What a host says that runs as an ordinary user where no further user namespace can be made. */
 function whereNamespacesAreShut(home: string, workspace: string): Record<string, unknown> {
   const script = `
-    import { createLocalProvider } from ${JSON.stringify(source.module)}
+    import { createLocalProvider } from ${JSON.stringify(localSource.module)}
     const [home, workspace] = process.argv.slice(1)
     const provider = createLocalProvider({ home })
-    const spec = { id: 'new', workspace, base: 'auto', network: true, env: {}, hidden: [home] }
+    const spec = { id: 'new', workspace, base: 'auto', network: true, image: null, scope: 'workspace', env: {}, hidden: [home] }
     const error = await provider.create(spec).then(() => null, ({ code, message, nextStep }) => ({ code, message, nextStep }))
     const list = await provider.list()
     const removed = await provider.remove('stray')
@@ -49,7 +49,7 @@ suiteNeeding(['local'], 'where the local engine cannot run', () => {
 
   // An overlay of the test's own can only be mounted as root.
   test.runIf(isRoot)('a data folder that no layer can lie on is refused, and nothing is left there', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     const data = onOverlay()
     const provider = await world.newProvider(data)
     const remedy = expect.stringContaining('Set REWIND_HOME')
@@ -59,7 +59,7 @@ suiteNeeding(['local'], 'where the local engine cannot run', () => {
   })
 
   test.runIf(isRoot)('a workspace that cannot be a layer is copied, and that is said', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     const workspace = onOverlay()
     const box = await world.sandbox({ workspace })
     expect(box.sandbox.facts).toMatchObject({

@@ -2,13 +2,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { InvalidOptionError } from '../../contract/index.ts'
 import { World } from '../conformance/world.ts'
+import { localSource } from './for-tests.ts'
 
-const source = { module: fileURLToPath(new URL('./index.ts', import.meta.url)), factory: 'createLocalProvider' }
 const isRoot = process.getuid?.() === 0
 const hasBindfs = existsSync('/dev/fuse') && spawnSync('bindfs', ['--version']).status === 0
 const paths = (changes: { path: string; status: string }[]) => changes.map(({ path, status }) => `${status} ${path}`)
@@ -23,7 +22,7 @@ function hugeFile(world: World): void {
 
 suiteNeeding(['local'], 'workspaces of all kinds', () => {
   test.runIf(isRoot && hasBindfs)('a share is copied, which is said; a live base on it is refused', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     world.host('file', 'on the share')
     const share = join(world.folder, 'share')
     mkdirSync(share)
@@ -42,7 +41,7 @@ suiteNeeding(['local'], 'workspaces of all kinds', () => {
   test.runIf(isRoot)(
     'what is mounted in the workspace is named at the start, and what lies beneath it shows',
     async () => {
-      const world = await World.make(source)
+      const world = await World.make(localSource)
       world.host('mounted/beneath', 'beneath')
       const at = join(world.workspace, 'mounted')
       execFileSync('mount', ['-t', 'tmpfs', 'rewind-test', at])
@@ -59,7 +58,7 @@ suiteNeeding(['local'], 'workspaces of all kinds', () => {
 
   for (const base of ['auto', 'copy'] as const) {
     test(`a file of 5 GB, base ${base}: it takes no room of its own, and is refused where it would not fit`, async () => {
-      const world = await World.make(source)
+      const world = await World.make(localSource)
       hugeFile(world)
       const box = await world.sandbox({ base })
       // Where the file system copies without copying, auto does.

@@ -26,17 +26,28 @@ export interface BaseDecision {
 const COPY_BYTES = 200e6
 const COPY_ENTRIES = 20_000
 
+export interface BaseSurroundings {
+  /** The workspace as this process finds it. */
+  source: string
+  mode: EngineMode
+  agent: Agent
+  /** The sandbox's, for trying what its file system can do. */
+  folder: string
+  programs: Programs
+}
+
 /**
- * @param folder the sandbox's, for trying what its file system can do
+ * @param spec its workspace as a person knows it
  * @throws InvalidOptionError where `live` was asked for and cannot be
  */
 export async function decideBase(
-  spec: SandboxSpec,
-  { mode, agent, folder, programs }: { mode: EngineMode; agent: Agent; folder: string; programs: Programs },
+  spec: Pick<SandboxSpec, 'workspace' | 'base'>,
+  { source, mode, agent, folder, programs }: BaseSurroundings,
 ): Promise<BaseDecision> {
-  const notes = mountsWithin(spec.workspace)
+  const hidden = mountsWithin(source).map((point) => spec.workspace + point.slice(source.length))
+  const notes = hidden.map((point) => `What is mounted at ${point} does not show in the sandbox.`)
   if (spec.base === 'copy') return { base: 'copy', idmap: null, notes }
-  const reason = await whyNotLive(spec.workspace, mode, agent, programs)
+  const reason = await whyNotLive(source, mode, agent, programs)
   if (typeof reason === 'string') {
     if (spec.base === 'live') {
       throw new InvalidOptionError(`The workspace cannot be used without copying it: ${reason}.`, {
@@ -46,8 +57,7 @@ export async function decideBase(
     }
     return { base: 'copy', idmap: null, notes: [...notes, `The workspace was copied: ${reason}.`] }
   }
-  const copied =
-    spec.base === 'auto' && ((await canClone(spec.workspace, folder, programs)) || (await isSmall(spec.workspace)))
+  const copied = spec.base === 'auto' && ((await canClone(source, folder, programs)) || (await isSmall(source)))
   return copied ? { base: 'copy', idmap: null, notes } : { base: 'live', idmap: reason.idmap, notes }
 }
 
@@ -132,9 +142,7 @@ const list = (folder: Buffer) => readdirSync(folder, { withFileTypes: true, enco
 /** Neither a copy nor a layer takes along what is mounted within the workspace. */
 function mountsWithin(workspace: string): string[] {
   const points = readMounts('self').map(({ point }) => point)
-  return [...new Set(points)]
-    .filter((point) => point !== workspace && isBeneath(point, workspace))
-    .map((point) => `What is mounted at ${point} does not show in the sandbox.`)
+  return [...new Set(points)].filter((point) => point !== workspace && isBeneath(point, workspace))
 }
 
 /**

@@ -87,24 +87,9 @@ export class LocalCommand implements RunningCommand {
     this.#killing ??= { reason, done }
   }
 
-  async collect(target: { stdout: string; stderr: string }): Promise<void> {
-    for (const stream of ['stdout', 'stderr'] as const) await this.#copy(stream, target[stream])
+  async collect(target: { stdout: string; stderr: string } | null): Promise<void> {
+    if (target !== null) await copyOutput(this, target)
     await this.#access.remove()
-  }
-
-  async #copy(stream: Stream, path: string): Promise<void> {
-    let bytes = await this.#access.read(stream, 0, COPY_BYTES)
-    // Most output is short: waiting for a file handle costs more than the rest of such a command.
-    if (bytes.length < COPY_BYTES) return writeFileSync(path, bytes, { mode: 0o600 })
-    const file = await open(path, 'w', 0o600)
-    try {
-      for (let offset = 0; bytes.length > 0; bytes = await this.#access.read(stream, offset, COPY_BYTES)) {
-        offset += bytes.length
-        await file.writeFile(bytes)
-      }
-    } finally {
-      await file.close()
-    }
   }
 
   #armTimer(deadline: number): void {
@@ -113,6 +98,31 @@ export class LocalCommand implements RunningCommand {
       if (Date.now() < deadline) this.#armTimer(deadline)
       else this.kill('timed-out').catch(() => this.settle({ status: 'lost', code: null, signal: null }))
     }, wait)
+  }
+}
+
+/** Copies what a command has written to files of this machine. */
+export async function copyOutput(
+  command: Pick<RunningCommand, 'read'>,
+  target: { stdout: string; stderr: string },
+): Promise<void> {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const path = target[stream]
+    let bytes = await command.read(stream, 0, COPY_BYTES)
+    // Most output is short: waiting for a file handle costs more than the rest of such a command.
+    if (bytes.length < COPY_BYTES) {
+      writeFileSync(path, bytes, { mode: 0o600 })
+      continue
+    }
+    const file = await open(path, 'w', 0o600)
+    try {
+      for (let offset = 0; bytes.length > 0; bytes = await command.read(stream, offset, COPY_BYTES)) {
+        offset += bytes.length
+        await file.writeFile(bytes)
+      }
+    } finally {
+      await file.close()
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineUnavailableError, InvalidPathError, type ProcessInfo } from '../../contract/index.ts'
+import { EngineUnavailableError, InvalidOptionError, InvalidPathError, type ProcessInfo } from '../../contract/index.ts'
 import type { CommandSpec, RunningCommand } from '../sandbox.ts'
 import type { ControlGroups } from './cgroup.ts'
 import { LocalCommand } from './command.ts'
@@ -23,7 +23,7 @@ import {
   readProcess,
   treeOf,
 } from './processes.ts'
-import { RUN_FOLDER } from './root-plan.ts'
+import { type RootPlan, RUN_FOLDER } from './root-plan.ts'
 import { type CommandMeta, folderName, RunFolders } from './run-folder.ts'
 import type { StoredSpec } from './state.ts'
 import { Terminal } from './terminal.ts'
@@ -35,6 +35,7 @@ interface Entry {
   group: string | null
   /** Of an earlier host: nobody tells when it ends. */
   adopted: boolean
+  user: 'agent' | 'root'
   /** Where its run folder is: a rollback takes it out of the view, so that its output is not rolled back. */
   folders: RunFolders
   /** What is said in place of its standard error where its output could not be kept. */
@@ -55,7 +56,9 @@ export interface CommandsOptions {
   inView: <T>(use: () => Promise<T>) => Promise<T>
   groups: ControlGroups | null
   stored: StoredSpec
-  home: string
+  plan: RootPlan
+  /** Of every command, beneath what the session and the command itself have. */
+  environment: Readonly<Record<string, string>>
   /** The words before each command. */
   starter: readonly string[]
   /** Host folder for run folders that a rollback took out of the view. */
@@ -65,6 +68,8 @@ export interface CommandsOptions {
 export class Commands {
   readonly #options: CommandsOptions
   readonly #folders: RunFolders
+  /** As `#folders`, for commands of root. */
+  readonly #rootFolders: RunFolders
   readonly #kept: RunFolders
   readonly #entries = new Map<string, Entry>()
   readonly #starting = new Map<string, (news: LauncherNews | null) => void>()
@@ -80,12 +85,10 @@ export class Commands {
   constructor(options: CommandsOptions) {
     this.#options = options
     const { namespace, stored } = options
-    this.#folders = new RunFolders(
-      () => namespace.path(RUN_FOLDER),
-      stored.agent,
-      options.starter,
-      stored.mode === 'user',
-    )
+    const own = stored.mode === 'user'
+    const at = () => namespace.path(RUN_FOLDER)
+    this.#folders = new RunFolders(at, stored.agent, options.starter, own)
+    this.#rootFolders = new RunFolders(at, ROOT_USER, options.starter, own)
     this.#kept = new RunFolders(() => options.kept, stored.agent, options.starter, true)
   }
 
@@ -139,18 +142,21 @@ export class Commands {
   async #startNext(spec: CommandSpec, cwd: string): Promise<RunningCommand> {
     const known = this.#entries.get(spec.id)
     if (known) return known.command
+    const user = spec.user ?? 'agent'
+    if (user === 'root' && this.#options.plan.image === null) throw noRoot()
     const folder = folderName(spec.id)
     const startedAt = Date.now()
     const meta = { id: spec.id, startedAt, deadline: spec.timeoutMs == null ? null : startedAt + spec.timeoutMs }
     try {
-      this.#folders.create(folder, meta, spec, cwd, this.#environment(spec))
+      const folders = user === 'root' ? this.#rootFolders : this.#folders
+      folders.create(folder, meta, spec, cwd, this.#environment(spec))
     } catch (error) {
       throw asDiskFull(error, 'Starting the command')
     }
-    const entry = this.#entry(folder, meta, this.#folders, false)
+    const entry = this.#entry(folder, meta, this.#folders, false, user)
     // Before it starts, as it may have ended by the time that its start is told.
     this.#entries.set(spec.id, entry)
-    const news = await this.#request(folder, entry)
+    const news = await (user === 'root' ? this.#requestAsRoot(folder) : this.#request(folder, entry))
     if (news?.kind !== 'no-folder' && (news !== null || !entry.command.running)) {
       this.#look()
       return entry.command
@@ -188,6 +194,17 @@ export class Commands {
     }
   }
 
+  /** Each by a shell of its own: nothing of root's waits inside for an agent to meddle with. */
+  async #requestAsRoot(folder: string): Promise<LauncherNews | null> {
+    const news = new Promise<LauncherNews | null>((resolve) => this.#starting.set(folder, resolve))
+    try {
+      await this.#options.namespace.startAsRoot(folder)
+      return await Promise.race([news, sleep(START_LIMIT_MS, null, { ref: false })])
+    } finally {
+      this.#starting.delete(folder)
+    }
+  }
+
   /** Resolves once the launcher is no more, or cannot be waited for any longer. */
   async #launcherLost(): Promise<null> {
     const launcher = this.#launcher
@@ -206,11 +223,18 @@ export class Commands {
     this.#parked = groups.moveToNew(launcher.pid).catch(() => null)
   }
 
-  #entry(folder: string, meta: CommandMeta, folders: RunFolders, adopted: boolean): Entry {
+  #entry(
+    folder: string,
+    meta: CommandMeta,
+    folders: RunFolders,
+    adopted: boolean,
+    user: CommandSpec['user'] = 'agent',
+  ): Entry {
     const entry: Entry = {
       folder,
       group: null,
       adopted,
+      user,
       folders,
       lost: null,
       command: new LocalCommand(meta, {
@@ -232,16 +256,16 @@ export class Commands {
     return entry
   }
 
-  #terminal({ command, folder, folders }: Entry): Terminal {
+  #terminal({ command, folder, folders, user }: Entry): Terminal {
     return new Terminal({
       id: command.id,
       isRunning: () => command.running,
       keys: () => this.#options.inView(() => folders.keys(folder)),
       path: () => this.#options.inView(() => folders.terminal(folder)),
       run: async (words) => {
-        const helper = await this.start({ id: randomUUID(), command: [...words] }, '/')
+        const helper = await this.start({ id: randomUUID(), command: [...words], user }, '/')
         await helper.ended
-        await helper.collect({ stdout: '/dev/null', stderr: '/dev/null' })
+        await helper.collect(null)
       },
     })
   }
@@ -251,12 +275,13 @@ export class Commands {
     return entry.folders === this.#kept ? use() : this.#options.inView(use)
   }
 
-  #environment({ id, env }: CommandSpec): Record<string, string> {
-    const { stored, home } = this.#options
+  #environment({ id, env, user }: CommandSpec): Record<string, string> {
+    const { stored, plan, environment } = this.#options
     return {
-      PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
-      LANG: process.env.LANG ?? 'C.UTF-8',
-      HOME: home,
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      LANG: 'C.UTF-8',
+      ...environment,
+      HOME: user === 'root' ? '/root' : plan.home,
       TMPDIR: '/tmp',
       SHELL: '/bin/sh',
       ...stored.spec.env,
@@ -350,7 +375,7 @@ export class Commands {
     for (const entry of this.#entries.values()) {
       if (entry.folders === this.#kept) continue
       try {
-        keepRunFolder(layers, entry.folder, join(this.#options.kept, entry.folder))
+        keepRunFolder(layers, join(this.#options.plan.runs, entry.folder), join(this.#options.kept, entry.folder))
       } catch (error) {
         entry.lost = Buffer.from(`rewind: the output of this command was not kept: ${(error as Error).message}\n`)
       }
@@ -418,6 +443,14 @@ export class Commands {
   }
 }
 
+const ROOT_USER = { uid: 0, gid: 0 }
+
+const noRoot = (): InvalidOptionError =>
+  new InvalidOptionError('This sandbox runs no command as root.', {
+    nextStep: 'Begin a session with the docker engine and the scope machine: there root may install packages.',
+    data: { option: 'user', valid: ['agent'] },
+  })
+
 /** A dead one that nobody has reaped yet still has its number. */
 function isRunning(pid: number): boolean {
   const found = readProcess(pid)
@@ -431,8 +464,8 @@ const said = ({ lost }: Entry, stream: 'stdout' | 'stderr'): Buffer | null =>
 const KEPT_FILES = ['launch', 'pid', 'exit', 'stdout', 'stderr']
 
 /** @param layers of the machine overlay, the live one first: it is nobody's as far as run folders go, the others are somebody's past */
-function keepRunFolder([live = '', ...frozen]: readonly string[], name: string, to: string): void {
-  const at = (layer: string): string => join(layer, 'run', name)
+function keepRunFolder([live = '', ...frozen]: readonly string[], path: string, to: string): void {
+  const at = (layer: string): string => join(layer, path)
   if (isFolder(at(live))) {
     // A folder that its owner closed cannot be moved by him either.
     chmodSync(at(live), 0o755)

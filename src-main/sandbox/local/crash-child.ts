@@ -29,7 +29,16 @@ function armedShells(): number {
 }
 
 const provider = createLocalProvider({ home })
-const sandbox = await provider.create({ id: 'crash', workspace, base: 'live', network: true, env: {}, hidden: [home] })
+const sandbox = await provider.create({
+  id: 'crash',
+  workspace,
+  base: 'live',
+  network: true,
+  image: null,
+  scope: 'workspace',
+  env: {},
+  hidden: [home],
+})
 const before = armedShells()
 const text = async (path: string, state?: Parameters<typeof sandbox.readFile>[1]): Promise<string> =>
   Buffer.from(await sandbox.readFile(path, state)).toString()

@@ -70,6 +70,8 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
         workspace,
         base: 'auto',
         network: true,
+        image: null,
+        scope: 'workspace',
         env: {},
         hidden: [home],
       }),
@@ -89,7 +91,16 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
   test('control shell killed where none can be opened for a while: an adopted command is still seen to end', async () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })
-    const first = await provider.create({ id: 'd', workspace, base: 'auto', network: true, env: {}, hidden: [home] })
+    const first = await provider.create({
+      id: 'd',
+      workspace,
+      base: 'auto',
+      network: true,
+      image: null,
+      scope: 'workspace',
+      env: {},
+      hidden: [home],
+    })
     await first.exec({ id: 'adopted', command: 'sleep 2; exit 3' })
     await first.detach()
     const again = await createLocalProvider({ home }).attach('d')
@@ -108,7 +119,16 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })
     const box = new Box(
-      await provider.create({ id: 'a', workspace, base: 'auto', network: true, env: {}, hidden: [home] }),
+      await provider.create({
+        id: 'a',
+        workspace,
+        base: 'auto',
+        network: true,
+        image: null,
+        scope: 'workspace',
+        env: {},
+        hidden: [home],
+      }),
     )
     onTestFinished(() => box.sandbox.destroy())
     const server = await box.sandbox.exec({ id: 'server', command: 'sleep 0.5; echo end' })
@@ -123,7 +143,16 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })
     const box = new Box(
-      await provider.create({ id: 'r', workspace, base: 'auto', network: true, env: {}, hidden: [home] }),
+      await provider.create({
+        id: 'r',
+        workspace,
+        base: 'auto',
+        network: true,
+        image: null,
+        scope: 'workspace',
+        env: {},
+        hidden: [home],
+      }),
     )
     onTestFinished(() => box.sandbox.destroy())
     for (let round = 0; round < 5; round++) {
@@ -139,7 +168,16 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })
     const box = new Box(
-      await provider.create({ id: 'b', workspace, base: 'auto', network: true, env: {}, hidden: [home] }),
+      await provider.create({
+        id: 'b',
+        workspace,
+        base: 'auto',
+        network: true,
+        image: null,
+        scope: 'workspace',
+        env: {},
+        hidden: [home],
+      }),
     )
     const running = await box.sandbox.exec({ id: 'long', command: 'echo up; sleep 300' })
     await box.say('echo kept >f; echo kept >/tmp/f')
@@ -160,7 +198,16 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
   test('host killed before it wrote down the holder: removing it ends the holder all the same', async () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })
-    const sandbox = await provider.create({ id: 'e', workspace, base: 'auto', network: true, env: {}, hidden: [home] })
+    const sandbox = await provider.create({
+      id: 'e',
+      workspace,
+      base: 'auto',
+      network: true,
+      image: null,
+      scope: 'workspace',
+      env: {},
+      hidden: [home],
+    })
     await sandbox.detach()
     const { holder } = stateOf(home, 'e')
     const path = join(home, 'sandboxes', 'e', 'state.json')
@@ -179,6 +226,8 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
         workspace,
         base: 'auto',
         network: true,
+        image: null,
+        scope: 'workspace',
         env: {},
         hidden: [home],
       }),

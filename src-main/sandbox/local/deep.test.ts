@@ -5,15 +5,14 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { compactCrashPoints } from '../../store/index.ts'
-import { type Box, type ProviderSource, World } from '../conformance/world.ts'
+import { type Box, World } from '../conformance/world.ts'
 import type { FilesState } from '../sandbox.ts'
+import { localSource } from './for-tests.ts'
 import { StateFile } from './state.ts'
 import { chainOf, stackOf } from './view-for-tests.ts'
 
-const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
-
 async function start(): Promise<{ world: World; box: Box; folder: string }> {
-  const world = await World.make(source)
+  const world = await World.make(localSource)
   world.host('kept/lower', 'lower')
   const box = await world.sandbox()
   return { world, box, folder: join(world.home, 'sandboxes', box.sandbox.id) }
@@ -114,7 +113,7 @@ suiteNeeding(['local'], 'long lines of points', () => {
       const taken = await points(box, 7)
       await box.sandbox.detach()
       const script = `
-        const { createLocalProvider } = await import(${JSON.stringify(source.module)})
+        const { createLocalProvider } = await import(${JSON.stringify(localSource.module)})
         const sandbox = await createLocalProvider({ home: ${JSON.stringify(world.home)} }).attach(${JSON.stringify(box.sandbox.id)})
         await sandbox.writeFile('counter', Buffer.from('8'))
         process.stdout.write(JSON.stringify((await sandbox.checkpoint('eighth')).state))

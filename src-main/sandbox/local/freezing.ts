@@ -100,7 +100,7 @@ export class Freezing {
     state: OverlayState,
     { quiet, guard, point }: { quiet: boolean; guard: string; point: string },
   ): Promise<{ layer: number; folders: Since['folders'] }> {
-    const { layers, reader, namespace, stateFile } = this.#options
+    const { layers, reader, namespace, stateFile, plan } = this.#options
     const number = layers.number()
     const target = layers.path(overlay, number)
     const known = this.#folders.get(overlay)
@@ -120,7 +120,7 @@ export class Freezing {
                 time: BigInt(state.copiedAt),
                 folders: known?.upper === state.upper && known.copiedAt === state.copiedAt ? known.folders : new Map(),
               },
-        except: overlay === 'machine' && !quiet ? 'run' : null,
+        except: overlay === 'machine' && !quiet ? plan.runs : null,
         whiteout: () => this.#whiteout(),
       })
       if (delta.copies.length > 0) {

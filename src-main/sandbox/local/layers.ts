@@ -20,6 +20,7 @@ import {
 import { chmod, lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LayerFolder } from '../layers/index.ts'
+import { BASE } from './layer-tree.ts'
 import type { Mount } from './mountinfo.ts'
 import type { OverlayState } from './state.ts'
 
@@ -41,7 +42,8 @@ export interface Spare {
 
 export class Layers {
   readonly #folder: string
-  readonly #base: LayerFolder
+  readonly #bases: Readonly<Record<Overlay, LayerFolder>>
+  readonly #runs: string
   #next: number
   #parts = 0
   readonly #spares = new Map<Overlay, Spare>()
@@ -49,12 +51,14 @@ export class Layers {
   readonly #handed = new Set<number>()
 
   /**
-   * @param base the lowest layer of the workspace
+   * @param bases the lowest layers
+   * @param runs the folder of a machine layer that is no part of a state
    * @param next the counter as the state has it; folders that are there already count too
    */
-  constructor(folder: string, base: LayerFolder, next: number) {
+  constructor(folder: string, bases: Readonly<Record<Overlay, LayerFolder>>, runs: string, next: number) {
     this.#folder = folder
-    this.#base = base
+    this.#bases = bases
+    this.#runs = runs
     const used = ['w', 'm', 'k'].flatMap((name) =>
       readdirSync(join(folder, name)).map((entry) => Number.parseInt(entry, 10)),
     )
@@ -71,7 +75,7 @@ export class Layers {
 
   /** A frozen layer, to be read. */
   folder(overlay: Overlay, number: number): LayerFolder {
-    if (overlay === 'workspace' && number === 0) return { path: this.#base.path, frozen: this.#base.frozen }
+    if (number === BASE) return { path: this.#bases[overlay].path, frozen: this.#bases[overlay].frozen }
     return { path: this.path(overlay, number), frozen: true }
   }
 
@@ -158,8 +162,8 @@ export class Layers {
   async changed(overlay: Overlay, { upper, on, copiedAt }: OverlayState): Promise<boolean> {
     const path = this.path(overlay, upper)
     if (copiedAt !== null)
-      return changedSince(Buffer.from(path), BigInt(copiedAt), overlay === 'machine' ? 'run' : null)
-    if (overlay === 'machine') return machineChanged(path)
+      return changedSince(Buffer.from(path), BigInt(copiedAt), overlay === 'machine' ? this.#runs : null)
+    if (overlay === 'machine') return machineChanged(path, this.#runs)
     return hasEntries(path) || !sameAttributes(path, this.folder(overlay, on).path)
   }
 
@@ -296,9 +300,9 @@ function hasEntries(path: string): boolean {
 }
 
 /** The run folder does not count, nor do the places themselves while nothing is in them. */
-function machineChanged(upper: string): boolean {
+function machineChanged(upper: string, runs: string): boolean {
   return readdirSync(upper, { withFileTypes: true }).some(
-    (entry) => entry.name !== 'run' && !(entry.isDirectory() && !hasEntries(join(upper, entry.name))),
+    (entry) => entry.name !== runs && !(entry.isDirectory() && !hasEntries(join(upper, entry.name))),
   )
 }
 

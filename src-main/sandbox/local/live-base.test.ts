@@ -1,16 +1,14 @@
 /** A sandbox whose lowest layer is the host's folder itself, and what the host does to that folder meanwhile. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { EngineUnavailableError } from '../../contract/index.ts'
 import { type Box, World } from '../conformance/world.ts'
-
-const source = { module: fileURLToPath(new URL('./index.ts', import.meta.url)), factory: 'createLocalProvider' }
+import { localSource } from './for-tests.ts'
 
 async function live(): Promise<{ world: World; box: Box }> {
-  const world = await World.make(source)
+  const world = await World.make(localSource)
   world.host('host-file', 'as it was')
   world.host('dir/other', 'other')
   return { world, box: await world.sandbox({ base: 'live' }) }

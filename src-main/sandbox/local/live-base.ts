@@ -14,13 +14,19 @@ export class LiveBase implements LayerFolder {
   /** The host goes on writing to it. */
   readonly frozen = false
   readonly #workspace: string
+  readonly #source: string
   readonly #identity: FolderIdentity | null
   #fd: number | null = null
 
-  /** @param identity what the workspace was when the sandbox was made; null where that was not written down */
-  constructor(workspace: string, identity: FolderIdentity | null) {
+  /**
+   * @param workspace as a person knows it
+   * @param source where this process finds it
+   * @param identity what it was when the sandbox was made; not there where that was not written down
+   */
+  constructor(workspace: string, source: string, identity: FolderIdentity | null | undefined) {
     this.#workspace = workspace
-    this.#identity = identity
+    this.#source = source
+    this.#identity = identity ?? null
   }
 
   /**
@@ -30,12 +36,12 @@ export class LiveBase implements LayerFolder {
   get path(): string {
     if (this.#fd !== null) return `/proc/${process.pid}/fd/${this.#fd}/.`
     this.check()
-    return this.#workspace
+    return this.#source
   }
 
   /** @throws EngineUnavailableError where another folder, or none, is in the workspace's place */
   check(): void {
-    const now = identityOf(this.#workspace)
+    const now = identityOf(this.#source)
     const same = now?.ino === this.#identity?.ino && now?.birthtimeMs === this.#identity?.birthtimeMs
     if (now !== null && (this.#identity === null || same)) return
     throw new EngineUnavailableError(

@@ -2,12 +2,12 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
-import { type Box, eventually, type ProviderSource, World } from '../conformance/world.ts'
+import { type Box, eventually, World } from '../conformance/world.ts'
 import { layerBytes } from '../layers/index.ts'
 import type { FilesState } from '../sandbox.ts'
+import { localSource } from './for-tests.ts'
 import { chainOf } from './view-for-tests.ts'
 
-const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
 const MEGABYTE = 1 << 20
 
 suiteNeeding(['local'], 'points under live writers', () => {
@@ -17,7 +17,7 @@ suiteNeeding(['local'], 'points under live writers', () => {
     folder: string
     added: (state: FilesState) => Promise<number>
   }> => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     world.host('kept/lower', 'lower')
     const box = await world.sandbox()
     await box.sandbox.exec({ id: 'holder', command: 'exec sleep 300 >>held' })

@@ -1,11 +1,8 @@
-/** The local engine against the conformance suite, in the mode that this user has, with each shell that is here. */
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { describeProvider } from '../conformance.ts'
+import { localSource } from './for-tests.ts'
 import { findPrograms } from './programs.ts'
-
-const source = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
 
 const shells = (['busybox', 'sh'] as const).filter((name) => {
   const found = findPrograms(name)
@@ -23,7 +20,7 @@ suiteNeeding(['local'], 'the local engine', () => {
         if (before === undefined) delete process.env.REWIND_CONTROL_SHELL
         else process.env.REWIND_CONTROL_SHELL = before
       })
-      describeProvider('local', source)
+      describeProvider('local', localSource)
     })
   }
 })

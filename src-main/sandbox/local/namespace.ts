@@ -30,13 +30,14 @@ import {
   machineTable,
   maskName,
   mountTable,
-  placePath,
+  OWN_BUSYBOX,
+  OWN_ROOT,
   procTable,
   ROOT,
   type RootPlan,
   remounts,
   SKELETON,
-  skeletonPath,
+  skeletonPoints,
 } from './root-plan.ts'
 import type { Holder, StoredSpec } from './state.ts'
 
@@ -50,7 +51,11 @@ export interface NamespaceOptions {
   /** The sandbox's folder on the host. */
   folder: string
   stored: StoredSpec
+  /** The workspace as this process finds it. */
+  source: string
   plan: RootPlan
+  /** What every command has of its environment. */
+  environment: Readonly<Record<string, string>>
   programs: Programs
   scripts: Scripts
 }
@@ -116,7 +121,7 @@ export class Namespace {
 
   /** New namespaces, with everything but the overlays and the processes in them. */
   async build(): Promise<void> {
-    const { stored, programs, folder } = this.#options
+    const { stored, programs, folder, plan } = this.#options
     const { mode, spec } = stored
     const flags = ['-m', '-u', '--propagation', 'private', ...(spec.network ? [] : ['-n'])]
     if (mode === 'user') flags.unshift('-U', '-r')
@@ -124,27 +129,28 @@ export class Namespace {
     // The host's mounts come and go; those that were there when the namespace was made stay in it.
     const host = this.mounts()
     const live = stored.facts.base === 'live'
-    const source = live ? spec.workspace : ''
-    const options = readOnlyOptions(mountOf(host, spec.workspace)) + (stored.idmap ? `,${stored.idmap}` : '')
+    const source = live ? this.#options.source : ''
+    const options = readOnlyOptions(mountOf(host, source)) + (stored.idmap ? `,${stored.idmap}` : '')
     mkdirSync(join(folder, 'ns'), { recursive: true })
-    await this.must(call('ground', source, options), 'Preparing the sandbox')
+    await this.must(call('ground', source, options, plan.image?.folder ?? ''), 'Preparing the sandbox')
     await this.must(call('hold_lock', String(LOCK_SECONDS)), 'Taking hold of the sandbox')
     if (!spec.network) await this.#loopback()
     this.#writeTables()
     this.#makeSkeleton()
-    const seen = remounts(this.#options.plan, host)
+    const seen = remounts(plan, host)
+    const bindable = '"$MOUNT" -n --make-private /run'
     const lines = [
-      `"$MOUNT" --rbind / ${ROOT} && "$MOUNT" -n --make-private /run || return 1`,
-      ...seen.map(({ point, options: flags }) => {
-        const at = ROOT + point
-        // A mount goes from here too when the host removes the folder that it is on; and as an ordinary user there may
-        // be mounts in folders that it cannot enter, nor can its agent. What stays writable is found below.
-        return `${call('"$MOUNT"', '-o', `remount,bind,${flags}`, at)} 2>&1 || ${call('[', '!', '-e', at, ']')} || return 1`
-      }),
+      plan.image === null
+        ? `"$MOUNT" --rbind / ${ROOT} && ${bindable} || return 1`
+        : `${bindable} && "$MOUNT" -o bind,ro,nosuid,nodev ${OWN_ROOT} ${ROOT} || return 1`,
+      // A mount goes from here too when the host removes the folder that it is on (and may make it anew, as docker does
+      // with those of its containers); and as an ordinary user there may be mounts in folders that it cannot enter, nor
+      // can its agent. What stays as it was is found below.
+      ...seen.map(({ point, options: flags }) => call('"$MOUNT"', '-o', `remount,bind,${flags}`, ROOT + point)),
       '"$MOUNT" -a -T /run/s/mounts || return 1',
     ]
     await this.must(`root() {\n${lines.join('\n')}\n}\nroot`, 'Building the root of the sandbox')
-    this.#checkReadOnly(seen.map(({ point }) => point))
+    this.#checkReadOnly(plan.image === null ? seen.map(({ point }) => point) : ['/'])
   }
 
   /** Enters the namespaces that a holder keeps, once an earlier control shell has let go. */
@@ -184,6 +190,11 @@ export class Namespace {
     })
   }
 
+  /** Starts the command of one run folder as root, with what the image's own root may do. Told of as every other. */
+  async startAsRoot(folder: string): Promise<void> {
+    await this.must(call('start_as_root', String(this.holder.pid), folder), 'Starting the command')
+  }
+
   /** Looked at rather than waited for: that it was killed may not have been told yet. */
   get shellLives(): boolean {
     if (this.#shell === null || !this.#shell.alive) return false
@@ -219,7 +230,11 @@ export class Namespace {
       FOLDER: folder,
       WORKSPACE: stored.facts.workspace,
       OVERLAY: overlayOptions(stored.mode),
-      BINDS: plan.places.map(({ inside }) => ROOT + inside).join(' '),
+      BINDS: plan.places
+        .map(({ inside }) => ROOT + inside)
+        .reverse()
+        .join(' '),
+      OWN_BUSYBOX: plan.image === null ? '' : OWN_BUSYBOX,
       MODE: stored.mode,
       AGENT_UID: String(uid),
       AGENT_GID: String(gid),
@@ -276,9 +291,10 @@ export class Namespace {
     for (const mask of plan.masks) folder(`${SKELETON}/${maskName(plan, mask)}`)
     for (const name of deviceFiles) file(`${SKELETON}/dev/${name}`)
     for (const [name, target] of deviceLinks) symlinkSync(target, `${own}${SKELETON}/dev/${name}`)
-    for (const inside of [plan.home, ...plan.shown, ...this.#workspacePoint()]) {
-      const path = skeletonPath(plan, inside)
-      if (path !== null) folder(path)
+    for (const point of skeletonPoints(plan, stored.facts.workspace)) folder(point)
+    if (plan.image !== null) {
+      file(OWN_ROOT + OWN_BUSYBOX)
+      for (const [name, target] of plan.image.links) symlinkSync(target, `${own}${OWN_ROOT}/${name}`)
     }
     for (const { at } of holderFiles(programs)) file(`/run/h${at}`)
     const resolver = realpathIfThere('/etc/resolv.conf')
@@ -287,18 +303,12 @@ export class Namespace {
     chmodSync(`${own}${SKELETON}`, 0o755)
   }
 
-  /** In one of the machine layer's places it is the lowest machine layer that holds the mount point. */
-  #workspacePoint(): string[] {
-    const { plan, stored } = this.#options
-    return placePath(plan, stored.facts.workspace) === null ? [stored.facts.workspace] : []
-  }
-
   /** Some versions of mount(8) answer that a recursive or read-only bind took when it did not. */
   #checkReadOnly(points: readonly string[]): void {
     const shown = new Map(this.mounts().map((mount) => [mount.point, mount]))
     for (const point of points) {
       const mount = shown.get(point === '/' ? ROOT : ROOT + point)
-      if (mount === undefined || mount.flags.has('ro')) continue
+      if (mount === undefined || ['ro', 'nosuid', 'nodev'].every((flag) => mount.flags.has(flag))) continue
       if (this.#options.stored.mode === 'user' && !existsSync(point)) continue
       throw new EngineUnavailableError(`${point} could not be made read-only in the sandbox.`, {
         nextStep: 'Update util-linux, or unmount that folder while you use sandboxes.',

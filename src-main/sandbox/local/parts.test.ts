@@ -12,7 +12,7 @@ import { Gate } from './gate.ts'
 import { parse } from './launcher.ts'
 import { escapeOctal, mountOf, parseMounts, readOnlyOptions } from './mountinfo.ts'
 import { overlayOptions, overlayWords, standsAt } from './overlay.ts'
-import { type RootPlan, remounts, skeletonPath } from './root-plan.ts'
+import { type RootPlan, remounts, skeletonPoints } from './root-plan.ts'
 import { folderName } from './run-folder.ts'
 
 const MOUNTS = parseMounts(
@@ -59,12 +59,16 @@ test('root plan: what is covered or read-only already costs no remount', () => {
     home: '/home/agent',
     places: [{ folder: 'tmp', inside: '/tmp', mode: 0o1777 }],
     masks: ['/home'],
-    shown: [],
+    shown: ['/home/me/tools'],
+    runs: 'run',
+    image: null,
   }
   expect(remounts(plan, MOUNTS).map(({ point }) => point)).toEqual(['/', '/mnt/a b'])
-  expect(skeletonPath(plan, '/home/me/project')).toBe('/run/k/mask-0/me/project')
-  expect(skeletonPath(plan, '/homes/me')).toBeNull()
-  expect(skeletonPath(plan, '/run/user/1/x')).toBe('/run/k/run/user/1/x')
+  const own = ['/run/k/mask-0/agent', '/run/k/mask-0/me/tools']
+  expect(skeletonPoints(plan, '/home/me/project')).toEqual([...own, '/run/k/mask-0/me/project'])
+  expect(skeletonPoints(plan, '/homes/me')).toEqual(own)
+  expect(skeletonPoints(plan, '/run/user/1/x')).toEqual([...own, '/run/k/run/user/1/x'])
+  expect(skeletonPoints(plan, '/tmp/project')).toEqual(own)
 })
 
 test('quote: any text is one word; NUL is none', () => {

@@ -6,27 +6,25 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
-  realpathSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { EngineUnavailableError, InvalidPathError, SandboxNotFoundError } from '../../contract/index.ts'
+import { type EngineName, EngineUnavailableError, SandboxNotFoundError } from '../../contract/index.ts'
 import { resourceFolder } from '../resources.ts'
 import type { Availability, Leftover, Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts'
-import { agentFor, homeOf } from './accounts.ts'
 import { type Engine, engineMode, tryEngine } from './availability.ts'
 import { copyBase, decideBase } from './base.ts'
 import { ControlGroups } from './cgroup.ts'
 import { BASE } from './layer-tree.ts'
 import { identityOf } from './live-base.ts'
-import { isBeneath } from './mountinfo.ts'
 import { asDiskFull, type Scripts } from './namespace.ts'
 import { findPrograms } from './programs.ts'
 import { endStrays, groupName, removeFolder } from './remove.ts'
-import { canReach, placePath, planRoot, type RootPlan, realFolder } from './root-plan.ts'
+import { canReach, placePath, type RootPlan } from './root-plan.ts'
 import { LocalSandbox } from './sandbox.ts'
+import { onTheHost, type Setting } from './setting.ts'
 import { BASE_STATE, bootId, readSpec, StateFile, type StoredSpec } from './state.ts'
 
 export interface LocalProviderOptions {
@@ -34,24 +32,30 @@ export interface LocalProviderOptions {
   home: string
   /** Folder of the shell scripts; the package's own by default. */
   scripts?: string
+  /** Where it runs; on the host itself by default. */
+  setting?: Setting
 }
 
 export function createLocalProvider({
   home,
   scripts = resourceFolder('sandbox'),
+  setting = onTheHost(),
 }: LocalProviderOptions): SandboxProvider {
-  return new LocalProvider(join(home, 'sandboxes'), scripts)
+  return new LocalProvider(join(home, 'sandboxes'), scripts, setting)
 }
 
 class LocalProvider implements SandboxProvider {
-  readonly engine = 'local'
+  readonly engine: EngineName
   readonly #root: string
   readonly #scripts: string
+  readonly #setting: Setting
   #trial: ReturnType<typeof tryEngine> | null = null
 
-  constructor(root: string, scripts: string) {
+  constructor(root: string, scripts: string, setting: Setting) {
     this.#root = root
     this.#scripts = scripts
+    this.#setting = setting
+    this.engine = setting.engine
   }
 
   async available(): Promise<Availability> {
@@ -66,19 +70,21 @@ class LocalProvider implements SandboxProvider {
 
   async create(given: SandboxSpec): Promise<Sandbox> {
     const engine = await this.#engine()
-    const spec = { ...given, workspace: checkedWorkspace(given) }
+    const setting = this.#setting
+    const spec = { ...given, workspace: setting.workspace(given) }
+    const source = setting.source(spec)
     const folder = this.#folder(spec.id)
     const mode = engine.mode
-    const agent = agentFor(spec.workspace)
+    const agent = setting.agent(source)
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       if (existsSync(join(folder, 'spec.json')))
         throw new EngineUnavailableError(`The sandbox ${spec.id} exists already.`)
       for (const name of ['w/0', 'm/0', 'k', 'kept']) mkdirSync(join(folder, name), { recursive: true, mode: 0o755 })
-      const decision = await decideBase(spec, { mode, agent, folder, programs: engine.programs })
+      const decision = await decideBase(spec, { source, mode, agent, folder, programs: engine.programs })
       const notes = [...decision.notes]
       if (decision.base === 'copy') {
-        notes.push(...(await copyBase(spec.workspace, join(folder, 'w/0'), { agent, mode, programs: engine.programs })))
+        notes.push(...(await copyBase(source, join(folder, 'w/0'), { agent, mode, programs: engine.programs })))
       }
       const availability = await this.available()
       const stored: StoredSpec = {
@@ -87,21 +93,21 @@ class LocalProvider implements SandboxProvider {
         mode,
         agent,
         idmap: decision.idmap,
-        identity: identityOf(spec.workspace),
+        identity: identityOf(source),
         facts: {
-          engine: 'local',
-          detail: availability.ok ? availability.detail : '',
-          workspace: spec.workspace,
+          engine: setting.engine,
+          detail: setting.detail ?? (availability.ok ? availability.detail : ''),
+          workspace: setting.inside(spec),
           base: decision.base,
           notes,
           baseState: BASE_STATE,
         },
       }
-      const plan = planRoot(spec, agent, homeOf(agent))
-      makeMachineBase(folder, plan, stored)
-      makeFirstLayers(folder, stored)
+      const plan = setting.plan(spec, agent)
+      if (plan.image === null) makeMachineBase(folder, plan, stored, setting.home(agent))
+      makeFirstLayers(folder, stored, source)
       writeFileSync(join(folder, 'spec.json'), JSON.stringify(stored), { mode: 0o600 })
-      const sandbox = new LocalSandbox({ folder, stored, plan, programs: engine.programs, scripts: this.#read() })
+      const sandbox = this.#sandbox(folder, stored, engine)
       await sandbox.start()
       return sandbox
     } catch (error) {
@@ -124,9 +130,20 @@ class LocalProvider implements SandboxProvider {
     const folder = this.#folder(id)
     const stored = await readSpec(folder)
     if (stored === null) throw noSandbox(id)
-    const { programs } = await this.#engine()
-    const plan = planRoot(stored.spec, stored.agent, homeOf(stored.agent))
-    return new LocalSandbox({ folder, stored, plan, programs, scripts: this.#read() })
+    return this.#sandbox(folder, stored, await this.#engine())
+  }
+
+  #sandbox(folder: string, stored: StoredSpec, { programs }: Engine): LocalSandbox {
+    const { source, plan, environment } = this.#setting
+    return new LocalSandbox({
+      folder,
+      stored,
+      source: source(stored.spec),
+      plan: plan(stored.spec, stored.agent),
+      environment,
+      programs,
+      scripts: this.#read(),
+    })
   }
 
   async list(): Promise<string[]> {
@@ -180,34 +197,18 @@ class LocalProvider implements SandboxProvider {
   }
 }
 
-const SANDBOX_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+export const SANDBOX_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
 const noSandbox = (id: string): SandboxNotFoundError =>
   new SandboxNotFoundError(`There is no sandbox ${JSON.stringify(id)}.`, { nextStep: 'Start a session first.' })
 
-/** The workspace with symlinks resolved. @throws InvalidPathError where it cannot be one */
-function checkedWorkspace({ workspace, hidden }: SandboxSpec): string {
-  const refuse = (why: string, nextStep: string): never => {
-    throw new InvalidPathError(`${workspace} ${why}.`, { nextStep, data: { path: workspace } })
-  }
-  if (!existsSync(workspace) || !statSync(workspace).isDirectory()) refuse('is not a folder', 'Create it first.')
-  const real = realpathSync(workspace)
-  if (real === '/') refuse('is the whole machine', 'Choose the folder of a project.')
-  for (const folder of hidden.flatMap(realFolder)) {
-    if (isBeneath(folder, real)) {
-      refuse(
-        `contains ${folder}, which holds the sandboxes themselves`,
-        'Choose a folder further down, or set REWIND_HOME to one outside of it.',
-      )
-    }
-    if (isBeneath(real, folder))
-      refuse(`lies in ${folder}, which is hidden from sandboxes`, 'Choose a folder outside of it.')
-  }
-  return real
-}
-
 /** The lowest machine layer: empty places, and copies of the little of the real home that is of use. */
-function makeMachineBase(folder: string, plan: RootPlan, { agent, mode, spec }: StoredSpec): void {
+function makeMachineBase(
+  folder: string,
+  plan: RootPlan,
+  { agent, mode, facts }: StoredSpec,
+  realHome: string | null,
+): void {
   const base = join(folder, 'm/0')
   const give = (path: string): void => (mode === 'root' ? chownSync(path, agent.uid, agent.gid) : undefined)
   for (const place of plan.places) {
@@ -216,19 +217,20 @@ function makeMachineBase(folder: string, plan: RootPlan, { agent, mode, spec }: 
     chmodSync(path, place.mode)
     if (place.folder === 'home') give(path)
   }
-  const point = placePath(plan, spec.workspace)
+  const point = placePath(plan, facts.workspace)
   if (point !== null) mkdirSync(join(base, point), { recursive: true, mode: 0o755 })
   // A copy: the agent may change its settings, and git replaces the file, which a mount point would forbid.
-  const settings = join(homeOf(agent), '.gitconfig')
+  if (realHome === null) return
+  const settings = join(realHome, '.gitconfig')
   if (existsSync(settings) && canReach(dirname(settings), agent)) {
     copyFileSync(settings, join(base, 'home/.gitconfig'))
     give(join(base, 'home/.gitconfig'))
   }
 }
 
-function makeFirstLayers(folder: string, { facts, spec }: StoredSpec): void {
+function makeFirstLayers(folder: string, { facts }: StoredSpec, source: string): void {
   for (const path of ['w/1', 'm/2']) mkdirSync(join(folder, path), { mode: 0o755 })
-  const root = statSync(facts.base === 'live' ? spec.workspace : join(folder, 'w/0'))
+  const root = statSync(facts.base === 'live' ? source : join(folder, 'w/0'))
   const upper = join(folder, 'w/1')
   if (root.uid !== process.getuid?.()) chownSync(upper, root.uid, root.gid)
   chmodSync(upper, root.mode & 0o7777)

@@ -6,11 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { pruneCrashPoints } from '../../store/index.ts'
-import { type Box, type ProviderSource, World } from '../conformance/world.ts'
+import { type Box, World } from '../conformance/world.ts'
 import type { FilesState } from '../sandbox.ts'
+import { localSource } from './for-tests.ts'
 import { controlShellOf } from './view-for-tests.ts'
-
-const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
 
 /** Points 1 to `count`, each with a file of its own, one that all change, and a megabyte that the next one replaces. */
 async function points(box: Box, count: number): Promise<FilesState[]> {
@@ -30,7 +29,7 @@ const layersOf = (world: World, box: Box): string[] =>
 
 suiteNeeding(['local'], 'freeing layers', () => {
   test('bytes are free at once, and what is kept can be gone back to', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     const box = await world.sandbox()
     const taken = await points(box, 8)
     const [third, last] = [taken[2], taken[7]]
@@ -61,7 +60,7 @@ suiteNeeding(['local'], 'freeing layers', () => {
   })
 
   test('over a live base: what was deleted in a folder of the sandbox’s own is gone from its list too', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     world.host('theirs/old', 'old')
     const box = await world.sandbox({ base: 'live' })
     // A layer that was written under a process has no marks on its folders.
@@ -80,7 +79,7 @@ suiteNeeding(['local'], 'freeing layers', () => {
   })
 
   test('what a host that was killed left half made goes too', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     const box = await world.sandbox()
     const [last] = await points(box, 1)
     if (!last) throw new Error('one point')
@@ -91,7 +90,7 @@ suiteNeeding(['local'], 'freeing layers', () => {
   })
 
   test('a control shell that is killed meanwhile: what is made ready beside its successor takes nothing away', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     const box = await world.sandbox()
     const last = (await points(box, 3))[2]
     if (!last) throw new Error('three points')
@@ -108,7 +107,7 @@ suiteNeeding(['local'], 'freeing layers', () => {
   })
 
   test('layers that a process holds wait for the next time', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     const box = await world.sandbox()
     const taken = await points(box, 4)
     const holder = await box.sandbox.exec({ id: 'holder', command: 'exec sleep 300 >held' })
@@ -125,14 +124,14 @@ suiteNeeding(['local'], 'freeing layers', () => {
 
   for (const point of pruneCrashPoints) {
     test(`host killed at ${point}`, async () => {
-      const world = await World.make(source)
+      const world = await World.make(localSource)
       const box = await world.sandbox()
       const taken = await points(box, 4)
       const kept = [taken[1], taken[3]].flatMap((state) => state ?? [])
       const before = await files(box)
       await box.sandbox.detach()
       const script = `
-        const { createLocalProvider } = await import(${JSON.stringify(source.module)})
+        const { createLocalProvider } = await import(${JSON.stringify(localSource.module)})
         const sandbox = await createLocalProvider({ home: ${JSON.stringify(world.home)} }).attach(${JSON.stringify(box.sandbox.id)})
         await sandbox.prune(${JSON.stringify(kept)})`
       const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {

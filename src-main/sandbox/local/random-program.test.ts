@@ -1,9 +1,8 @@
-/** Random programs of everything that can happen to a sandbox's files, from a seed that a failure names. */
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
-import { type ProviderSource, World } from '../conformance/world.ts'
+import { World } from '../conformance/world.ts'
+import { localSource } from './for-tests.ts'
 import { Program } from './random/program.ts'
 
 /** One again: REWIND_PROGRAM_SEED=17. For that long instead of a few: REWIND_PROGRAM_SECONDS=120 */
@@ -14,8 +13,6 @@ const STEPS = 20
 /** Lines of what a failed program did. */
 const STORY = 200
 
-const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
-
 /** A step that never ends is a failure with a story too. */
 async function within(seconds: number, step: Promise<void>): Promise<void> {
   const late = sleep(seconds * 1000, undefined, { ref: false }).then(() => {
@@ -25,7 +22,7 @@ async function within(seconds: number, step: Promise<void>): Promise<void> {
 }
 
 async function runProgram(seed: number): Promise<void> {
-  const world = await World.make(source)
+  const world = await World.make(localSource)
   const program = await Program.begin(world, seed, seed % 3 === 0 ? 'live' : 'copy')
   try {
     for (let step = 1; step <= STEPS; step++) await within(60, program.step())

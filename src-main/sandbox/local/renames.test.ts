@@ -3,12 +3,12 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
-import { type Box, type ProviderSource, World } from '../conformance/world.ts'
+import { type Box, World } from '../conformance/world.ts'
 import { Overlay } from '../layers/overlay-for-tests.ts'
+import { localSource } from './for-tests.ts'
 import { mayHoldRenames } from './renames.ts'
 import { viewOf } from './view-for-tests.ts'
 
-const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
 const asRoot = process.getuid?.() === 0
 
 const listing = (box: Box): Promise<string> =>
@@ -17,7 +17,7 @@ const listing = (box: Box): Promise<string> =>
 async function start(
   base: 'copy' | 'live' = 'copy',
 ): Promise<{ world: World; box: Box; rename: (from: string, to: string) => void }> {
-  const world = await World.make(source)
+  const world = await World.make(localSource)
   for (const folder of ['one', 'two', 'two/inner', 'three']) {
     for (const file of ['a', 'b']) world.host(`${folder}/${file}`, `${folder} ${file}`)
   }

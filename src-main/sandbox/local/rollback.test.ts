@@ -6,11 +6,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { RollbackFailedError } from '../../contract/index.ts'
 import { type Box, World } from '../conformance/world.ts'
-
-const source = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
+import { localSource } from './for-tests.ts'
 
 async function made() {
-  const world = await World.make(source)
+  const world = await World.make(localSource)
   const box = await world.sandbox()
   return { world, box, folder: join(world.home, 'sandboxes', box.sandbox.id), point: await box.point() }
 }

@@ -1,7 +1,8 @@
 /**
  * The root that commands see, as a plan: which of the host's folders are masked, what shows through the masks, and
- * which mounts make it so. The host's / is bound read-only; everything else is a few entries of one mount table, so
- * that a start costs a handful of processes whatever the machine.
+ * which mounts make it so. The host's / is bound read-only, or where all of an image can be changed, its folders are
+ * places of the machine layer; everything else is a few entries of one mount table, so that a start costs a handful of
+ * processes whatever the machine.
  */
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -25,10 +26,25 @@ export interface MachinePlace {
   mode: number
 }
 
+/** An image of which everything can be changed: it is the lowest machine layer. */
+export interface ImageRoot {
+  /** Where its / is to this process, without what is mounted on it. */
+  folder: string
+  /** Symlinks in its /: name and target. */
+  links: readonly (readonly [name: string, target: string])[]
+  /** A static busybox that commands cannot change: what is run with rights inside. */
+  busybox: string
+}
+
 export interface RootPlan {
   /** The sandbox's empty home. */
   home: string
+  /** In the order in which they are mounted. */
   places: readonly MachinePlace[]
+  /** The folder of run folders in a machine layer: it is no part of a state. */
+  runs: string
+  /** Null where the root is the host's, read-only. */
+  image: ImageRoot | null
   /** Host folders that an empty one is bound over; what lies beneath them may be opened by `shown`. */
   masks: readonly string[]
   /** Host folders bound read-only at their own path, beneath a mask. */
@@ -62,13 +78,29 @@ export function planRoot(spec: SandboxSpec, agent: Agent, realHome: string): Roo
   return {
     home,
     places,
+    runs: 'run',
+    image: null,
     masks: masks.filter((folder) => existsSync(folder)),
     shown: outermost(shown),
   }
 }
 
+/** The skeleton's folder that is the root where the host's is not. */
+export const OWN_ROOT = `${SKELETON}/root`
+/** In it: what is run with rights inside, as a path of the sandbox. */
+export const OWN_BUSYBOX = '/.rewind/busybox'
+
+/** Mount points that have to be made in the skeleton. */
+export function skeletonPoints(plan: RootPlan, workspace: string): string[] {
+  const point = placePath(plan, workspace) === null ? [workspace] : []
+  if (plan.image === null)
+    return [plan.home, ...plan.shown, ...point].flatMap((inside) => skeletonPath(plan, inside) ?? [])
+  const top = plan.places.map(({ inside }) => inside).filter((inside) => dirname(inside) === '/')
+  return ['/proc', '/sys', '/dev', ...top, ...point].map((inside) => join(OWN_ROOT, inside))
+}
+
 /** Where mount points beneath a mask, /run or /dev have to be made: the folder of the skeleton that is bound there. */
-export function skeletonPath(plan: RootPlan, path: string): string | null {
+function skeletonPath(plan: RootPlan, path: string): string | null {
   const mask = plan.masks.find((folder) => isBeneath(path, folder))
   if (mask !== undefined) return join(SKELETON, maskName(plan, mask), path.slice(mask.length))
   if (isBeneath(path, '/run')) return join(SKELETON, path)
@@ -100,13 +132,24 @@ export const deviceLinks: readonly (readonly [name: string, target: string])[] =
 export function mountTable(plan: RootPlan): string {
   const bind = (from: string, at: string, options = 'bind'): string => entry(from, ROOT + at, 'none', options)
   const readOnly = 'bind,ro,nosuid,nodev'
-  return table([
-    ...plan.masks.map((folder) => bind(join(SKELETON, maskName(plan, folder)), folder, readOnly)),
-    bind(`${SKELETON}/run`, '/run', readOnly),
+  const devices = [
     bind(`${SKELETON}/dev`, '/dev', 'bind,ro,nosuid'),
     ...DEVICES.map((name) => bind(`/dev/${name}`, `/dev/${name}`)),
     // Named otherwise than the host's, which `mount -a` would take for this one.
     entry('rewind', `${ROOT}/dev/pts`, 'devpts', 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec'),
+  ]
+  if (plan.image !== null) {
+    return table([
+      bind('/sys', '/sys', 'bind,ro,nosuid,nodev,noexec'),
+      bind(`${SKELETON}/empty`, '/sys/fs', readOnly),
+      bind(plan.image.busybox, OWN_BUSYBOX, readOnly),
+      ...devices,
+    ])
+  }
+  return table([
+    ...plan.masks.map((folder) => bind(join(SKELETON, maskName(plan, folder)), folder, readOnly)),
+    bind(`${SKELETON}/run`, '/run', readOnly),
+    ...devices,
     ...plan.shown.map((folder) => bind(folder, folder, readOnly)),
     bind(`${FOLDER}/etc/passwd`, '/etc/passwd', readOnly),
     bind(`${FOLDER}/etc/group`, '/etc/group', readOnly),
@@ -137,6 +180,7 @@ export function procTable(): string {
  * @returns paths on the host with the options of their remount
  */
 export function remounts(plan: RootPlan, mounts: readonly Mount[]): { point: string; options: string }[] {
+  if (plan.image !== null) return []
   const covered = ['/proc', '/dev', '/run', ...plan.masks, ...plan.places.map(({ inside }) => inside)]
   const last = new Map(mounts.map((mount) => [mount.point, mount]))
   return [...last.values()]

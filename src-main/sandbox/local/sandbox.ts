@@ -73,7 +73,7 @@ export class LocalSandbox implements Sandbox {
 
   /** @param options its folder holds spec.json, state.json and the layers of that state */
   constructor(options: NamespaceOptions) {
-    const { folder, stored, plan } = options
+    const { folder, stored, source, plan } = options
     this.#options = options
     this.#stored = stored
     this.#folder = folder
@@ -84,8 +84,12 @@ export class LocalSandbox implements Sandbox {
     const user = stored.mode === 'user'
     this.#groups = state.ended ? null : ControlGroups.open(groupName(folder))
     this.#namespace = new Namespace(options)
-    this.#liveBase = stored.facts.base === 'live' ? new LiveBase(stored.spec.workspace, stored.identity ?? null) : null
-    this.#layers = new Layers(folder, this.#liveBase ?? { path: join(folder, 'w', '0'), frozen: true }, state.next)
+    this.#liveBase = stored.facts.base === 'live' ? new LiveBase(stored.spec.workspace, source, stored.identity) : null
+    const bases = {
+      workspace: this.#liveBase ?? { path: join(folder, 'w', '0'), frozen: true },
+      machine: { path: plan.image?.folder ?? join(folder, 'm', '0'), frozen: true },
+    }
+    this.#layers = new Layers(folder, bases, plan.runs, state.next)
     for (const overlay of OVERLAYS) {
       const tree = this.#stateFile.trees[overlay]
       tree.remove([...tree.compacts.keys()].filter((number) => !this.#layers.has(overlay, number)))
@@ -95,7 +99,8 @@ export class LocalSandbox implements Sandbox {
       inView: (use) => this.#inView(use),
       groups: this.#groups,
       stored,
-      home: plan.home,
+      plan,
+      environment: options.environment,
       starter: options.programs.starter,
       kept: join(folder, 'kept'),
     })

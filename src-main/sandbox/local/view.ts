@@ -32,7 +32,8 @@ export async function repairView(
   const lines: string[] = []
   if (workspaceMoves && isOverlay(at)) lines.push('workspace_down')
   if (!machineStands) {
-    const mounted = [...places, '/run/v'].filter(isOverlay)
+    // One may lie within another.
+    const mounted = [...places.toReversed(), '/run/v'].filter(isOverlay)
     lines.push(...mounted.map((point) => call('umount', point)), `machine_up ${words(machine)}`)
   } else if (!places.every(isOverlay)) lines.push('machine_bind')
   if (workspaceMoves) lines.push(`workspace_up ${words(workspace)}`)

@@ -6,21 +6,16 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { EngineUnavailableError, fromWire } from '../../contract/errors.ts'
-import type { Answer, Request } from './protocol.ts'
-
-interface Waiting {
-  resolve(value: unknown): void
-  reject(error: unknown): void
-}
+import { EngineUnavailableError } from '../../contract/errors.ts'
+import { Calls } from '../calls/index.ts'
+import type { Said } from './protocol.ts'
 
 export class ThreadClient {
   readonly #name: string
   readonly #importer: ImportMeta
   readonly #notice: (value: unknown) => void
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #calls = new Calls()
   #worker: Worker | null = null
-  #next = 0
 
   /**
    * @param name of the module that serves it, beside the caller's
@@ -41,12 +36,8 @@ export class ThreadClient {
   /** @throws what the method threw, as the class it was; EngineUnavailableError where the thread dies */
   call<T>(method: string, ...args: unknown[]): Promise<T> {
     const worker = this.#started()
-    const id = this.#next++
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
-      worker.ref()
-      worker.postMessage({ id, method, args } satisfies Request)
-    })
+    worker.ref()
+    return this.#calls.call<T>(method, args, (request) => worker.postMessage(request))
   }
 
   #started(): Worker {
@@ -54,7 +45,7 @@ export class ThreadClient {
     const worker = new Worker(entry(this.#name, this.#importer))
     this.#worker = worker
     let failure: unknown = null
-    worker.on('message', (answer: Answer) => this.#take(answer))
+    worker.on('message', (said: Said) => this.#take(said))
     worker.on('error', (error) => {
       failure = error
     })
@@ -64,22 +55,18 @@ export class ThreadClient {
         cause: failure,
         nextStep: 'Try again: it is started anew.',
       })
-      for (const { reject } of this.#waiting.values()) reject(error)
-      this.#waiting.clear()
+      this.#calls.fail(error)
     })
     return worker
   }
 
-  #take(answer: Answer): void {
-    if (!('id' in answer)) {
-      this.#notice(answer.notice)
+  #take(said: Said): void {
+    if (!('id' in said)) {
+      this.#notice(said.notice)
       return
     }
-    const waiting = this.#waiting.get(answer.id)
-    this.#waiting.delete(answer.id)
-    if (this.#waiting.size === 0) this.#worker?.unref()
-    if ('error' in answer) waiting?.reject(fromWire(answer.error))
-    else waiting?.resolve(answer.value)
+    this.#calls.take(said)
+    if (this.#calls.idle) this.#worker?.unref()
   }
 }
 

@@ -1,10 +1,4 @@
-/** What passes between the host and one of its threads. */
-import type { WireError } from '../../contract/errors.ts'
+/** What a thread of the host says: answers, and what nobody asked for. */
+import type { Answer } from '../calls/index.ts'
 
-export interface Request {
-  id: number
-  method: string
-  args: unknown[]
-}
-
-export type Answer = { id: number; value: unknown } | { id: number; error: WireError } | { notice: unknown }
+export type Said = Answer | { notice: unknown }

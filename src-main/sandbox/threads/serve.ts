@@ -1,7 +1,8 @@
 /** The thread's side: methods by name, each answered once it is done, side by side. */
 import { parentPort, type Transferable } from 'node:worker_threads'
 import { InternalError, toWire } from '../../contract/errors.ts'
-import type { Answer, Request } from './protocol.ts'
+import { carryOut, type Methods, type Request } from '../calls/index.ts'
+import type { Said } from './protocol.ts'
 
 /** Taken over by whoever asked instead of being copied. */
 export class Handover {
@@ -14,23 +15,20 @@ export class Handover {
   }
 }
 
-/** What they take is known to the caller's side alone. */
-type Methods = Record<string, (...args: never[]) => unknown>
-
 /** @returns how to say something unasked */
 export function serveThread(methods: Methods): (notice: unknown) => void {
   const port = parentPort
   if (port === null) throw new InternalError('This module is the code of a thread.')
-  const say = (answer: Answer, parts: readonly Transferable[] = []): void => port.postMessage(answer, [...parts])
-  port.on('message', async ({ id, method, args }: Request) => {
+  const say = (said: Said, parts: readonly Transferable[] = []): void => port.postMessage(said, [...parts])
+  port.on('message', async (request: Request) => {
+    const answer = await carryOut(methods, request)
     try {
-      const call = methods[method] as ((...args: unknown[]) => unknown) | undefined
-      if (call === undefined) throw new InternalError(`This thread has no ${method}.`)
-      const value = await call(...args)
-      if (value instanceof Handover) say({ id, value: value.value }, value.parts)
-      else say({ id, value })
+      const value = 'value' in answer ? answer.value : null
+      if (value instanceof Handover) say({ id: answer.id, value: value.value }, value.parts)
+      else say(answer)
     } catch (error) {
-      say({ id, error: toWire(error) })
+      // What cannot be copied to another thread.
+      say({ id: request.id, error: toWire(error) })
     }
   })
   return (notice) => say({ notice })
