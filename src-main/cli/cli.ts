@@ -1,13 +1,16 @@
 /** What every command has at hand: the global options, the output, a host to ask, and the session that is meant. */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
-import { InvalidOptionError, SandboxNotFoundError } from '../contract/errors.ts'
-import type { SessionSummary } from '../contract/index.ts'
+import { InvalidOptionError, SandboxNotFoundError, SessionRewoundError } from '../contract/errors.ts'
+import type { Missed, SessionSummary } from '../contract/index.ts'
+import { noticeOf } from '../contract/notice.ts'
 import { visibleName } from '../contract/text.ts'
 import { isLive } from '../contract/timeline.ts'
 import { connectHost, type HostClient, type Rpc, version } from '../serve/client/index.ts'
 import { dataFolder } from '../serve/home.ts'
+import { whoAsks } from './asker.ts'
 import type { Output } from './output.ts'
+import { canAsk } from './prompt.ts'
 
 export const DEFAULT_SESSION = 'rewind_sandbox'
 
@@ -63,10 +66,35 @@ export class Cli {
     return DEFAULT_SESSION
   }
 
-  /** The host and the session together: what nearly every command begins with. */
-  async begin(): Promise<{ rpc: Rpc; session: string }> {
+  /**
+   * The host and the session together: what nearly every command begins with. A rewind that this terminal has not heard
+   * of is told first.
+   * @param acts whether the command changes the session: where nobody is there to read the notice (a script, an agent's
+   *   shell) it is then not carried out
+   * @throws SessionRewoundError
+   */
+  async begin(acts: 'acts' | 'looks' = 'looks'): Promise<{ rpc: Rpc; session: string }> {
     const session = await this.session()
-    return { rpc: await this.rpc(), session }
+    const rpc = await this.rpc()
+    const missed = await this.tellOfRewinds(session)
+    if (missed && acts === 'acts' && !canAsk())
+      throw new SessionRewoundError('The session was rewound since your last command; this one was not carried out.', {
+        nextStep: 'Look at what changed; then run it again if it still makes sense.',
+        data: { rewinds: missed.rewinds.map(({ by, name, at }) => ({ by, to: name, at: at.toISOString() })) },
+      })
+    return { rpc, session }
+  }
+
+  /** @returns what this terminal had not heard of; it is on stderr then */
+  async tellOfRewinds(session: string): Promise<Missed | null> {
+    const missed = await (await this.rpc()).timeline.unheard({ session, client: whoAsks() })
+    if (missed) this.out.problem(noticeOf(missed, '`rewind messages`'))
+    return missed
+  }
+
+  /** A rewind that this command itself has brought about is no news. */
+  async heard(session: string): Promise<void> {
+    await (await this.rpc()).timeline.unheard({ session, client: whoAsks() })
   }
 
   close(): void {

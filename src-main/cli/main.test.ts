@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
+import { connectHost } from '../serve/client/index.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const BIN = join(ROOT, 'bin/rewind')
@@ -719,6 +720,78 @@ suiteNeeding(['local'], 'the command line', () => {
 
     test('one that is not there is code 127', async () => {
       expect((await run(['--session', 'sh', 'no-such-program'])).code).toBe(127)
+    })
+  })
+
+  describe('a rewind from the window', () => {
+    const session = ['--session', 'told']
+    /** As the window does it. */
+    async function rewound(to: string): Promise<void> {
+      const client = await connectHost({ home, start: false })
+      await client.rpc.timeline.rollback({ session: 'told', to })
+      client.close()
+    }
+
+    beforeAll(async () => {
+      await rewind(['init', ...session, '.'])
+      await rewind(['checkpoint', ...session, 'start'])
+    })
+
+    test('is told by the next command; one that would change something is not carried out before', async () => {
+      await rewind(['write', ...session, 'plan.md', 'step 1'])
+      await rewound('start')
+      const refused = await rewind(['exec', ...session, 'echo 2 >> plan.md'])
+      expect(refused).toMatchObject({ code: 8, stdout: '' })
+      expect(refused.stderr).toMatch(/^\[REWIND\] This session was rewound since your last call\.\nA person rewound /)
+      expect(refused.stderr).toContain('Read again: plan.md.')
+      expect(refused.stderr).toContain('not carried out')
+      expect(await rewind(['exec', ...session, 'echo 2 >> plan.md'])).toMatchObject({ code: 0, stderr: '' })
+
+      await rewound('start')
+      const looked = await rewind(['--json', 'status', ...session])
+      expect(looked.stderr).toMatch(/^\[REWIND\]/)
+      expect(JSON.parse(looked.stdout)).toMatchObject({ success: true })
+      expect(await rewind(['write', ...session, 'plan.md', 'step 3'])).toMatchObject({ code: 0, stderr: '' })
+    })
+
+    test('one of its own is no news to it, nor one that its own failure set off', async () => {
+      await rewind(['rewind', ...session, '--to', 'start', '-y'])
+      expect((await rewind(['undo', ...session])).stderr).toBe('')
+      await rewind(['auto-rollback', ...session, 'exception', '--to', 'start'])
+      const failed = await json(['exec', ...session, '--as-tool', 'echo x > y; exit 3'])
+      expect(failed.data.auto_rollback).toMatchObject({ status: 'rolled_back' })
+      expect((await rewind(['auto-rollback', ...session, '--off'])).stderr).toBe('')
+    })
+
+    test('at a terminal it is said, and the command goes on', async () => {
+      const go = join(workspace, 'go')
+      const words = (...args: string[]) => [BIN, ...args].map((word) => `'${word}'`).join(' ')
+      const line = [
+        words('write', ...session, 'a.txt', 'a'),
+        `while [ ! -e '${go}' ]; do sleep 0.05; done`,
+        words('exec', ...session, 'ls a.txt; echo done'),
+      ].join('; ')
+      const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: workspace, env })
+      children.add(child)
+      const answer = answerOf(child)
+      await expect.poll(async () => (await rewind(['read', ...session, 'a.txt'])).code, { timeout: 20_000 }).toBe(0)
+      await rewound('start')
+      writeFileSync(go, '')
+      const { stdout } = await answer
+      rmSync(go)
+      expect(stdout).toMatch(/\[REWIND\].*Read again: a\.txt\..*done/s)
+    })
+
+    test('ends a program at its terminal, which says why', async () => {
+      let over: Promise<void> | undefined
+      const { code, stdout } = await onTerminal(
+        ['run', ...session, 'sh', '-c', 'echo b > b.txt; echo ready; sleep 100'],
+        '',
+        { at: 'ready', beforeTyping: () => (over = rewound('start')) },
+      )
+      await over
+      expect(code).not.toBe(0)
+      expect(stdout).toMatch(/\[REWIND\].*A person rewound .* to "start".*b\.txt.*ended by the rewind to start/s)
     })
   })
 

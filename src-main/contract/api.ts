@@ -166,6 +166,11 @@ export const contract = {
     undo: oc.input(SessionRef).output(RollbackResult),
     /** What was rewound since an epoch. */
     missed: oc.input(SessionRef.extend({ since: z.number().int().min(0) })).output(Missed),
+    /**
+     * What a client has missed that comes and goes with each of its calls (the command line): asked for, it counts as
+     * heard. Null where that is nothing, or where it comes for the first time.
+     */
+    unheard: oc.input(SessionRef.extend({ client: z.string().min(1).max(200) })).output(Missed.nullable()),
     /** A pinned point is never pruned. */
     pin: oc.input(SessionRef.extend({ point: Moment, on: z.boolean().default(true) })).output(Point),
     /** Removes points by name, or all but the newest `keep`. Base, head, pinned points and targets of undo and rules stay. */

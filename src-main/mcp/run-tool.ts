@@ -3,11 +3,10 @@
  * work itself, and the answer. A rewind that the caller has not heard of is told before anything else; what would
  * change the session is then not done, so that nobody acts on files that are gone.
  */
-import { fromRpcError, InvalidOptionError, type Missed, SessionRewoundError } from '../contract/index.ts'
+import { fromRpcError, InvalidOptionError, type Missed, noticeOf, SessionRewoundError } from '../contract/index.ts'
 import { type Answer, answer, failure } from './answers.ts'
 import type { ToolClient } from './client.ts'
 import type { AgentHost } from './host.ts'
-import { noticeOf } from './notice.ts'
 import { tellOf } from './telling.ts'
 import type { Call, CallKey, Tool } from './tool.ts'
 
@@ -25,6 +24,9 @@ export interface ToolRequest {
 
 /** An epoch that none is after: to ask for nothing but the current one. */
 const LATEST = Number.MAX_SAFE_INTEGER
+
+/** What gives a conversation as it is now. */
+const HISTORY = 'get_agent_memory'
 
 /** Never throws: what fails is an answer that says what to do. */
 export const runTool = (request: ToolRequest): Promise<Answer> =>
@@ -82,12 +84,12 @@ async function runKnown(
     client.sees(session, outcome.rolledBack ? await afterRule(host, session, known) : known)
     const data = { ...outcome.data, session, epoch: client.seen(session) }
     if (outcome.gone) client.forget(session)
-    return answer(data, outcome.failed ?? false, missed ? noticeOf(missed) : null)
+    return answer(data, outcome.failed ?? false, missed ? noticeOf(missed, HISTORY) : null)
   } catch (error) {
     // It came between the question and the work.
     if (fromRpcError(error) instanceof SessionRewoundError && tool.acts)
       return refused(client, await host.timeline.missed({ session, since: epoch }))
-    return failure(error, missed ? noticeOf(missed) : null)
+    return failure(error, missed ? noticeOf(missed, HISTORY) : null)
   }
 }
 
@@ -104,7 +106,7 @@ function refused(client: ToolClient, missed: Missed): Answer {
     new SessionRewoundError('This call was not carried out.', {
       nextStep: `Look at what changed; then call again if it still makes sense (epoch ${missed.epoch}).`,
     }),
-    noticeOf(missed),
+    noticeOf(missed, HISTORY),
   )
 }
 

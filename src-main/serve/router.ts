@@ -89,6 +89,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
         context.scope.findToDecide(input.session).rollback(input, context.scope.name === 'agent' ? 'agent' : 'you'),
       ),
       missed: os.timeline.missed.handler((call) => of(call).missed(call.input)),
+      unheard: os.timeline.unheard.handler((call) => of(call).unheard(call.input)),
       undo: os.timeline.undo.handler((call) => of(call).undo()),
       pin: os.timeline.pin.handler((call) => of(call).pin(call.input)),
       prune: os.timeline.prune.handler((call) => of(call).prune(call.input)),

@@ -33,6 +33,7 @@ import { Budget } from './budget.ts'
 import { Commands } from './commands.ts'
 import { MAIN, type SessionContext } from './context.ts'
 import { removeDemoWorkspace } from './demo.ts'
+import { Heard } from './heard.ts'
 import { HostWatch } from './host-watch.ts'
 import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
@@ -59,6 +60,7 @@ export class Session {
   readonly #budget: Budget
   readonly #turns: Turns
   readonly #host: HostWatch
+  readonly #heard: Heard
   /** What agents do by tools. */
   readonly tools: ToolCalls
   /** Set while the session ends: why commands end now. */
@@ -71,6 +73,7 @@ export class Session {
     this.#host = new HostWatch(context)
     this.#pair = new Pair(context, this.#host, () => this.#commands.running.map((record) => textOf(record.command)))
     this.tools = new ToolCalls(context)
+    this.#heard = new Heard(context)
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.#retention = new Retention(context, this.#pair, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
@@ -214,6 +217,14 @@ export class Session {
         .slice(0, PATHS_NAMED)
         .map(({ path }) => path),
     }
+  }
+
+  /** What `client` has not heard of since it last asked. */
+  async unheard({ client }: Inputs['timeline']['unheard']): Promise<Missed | null> {
+    const { epoch } = this.#context.row
+    const known = this.#heard.at(client)
+    this.#heard.hears(client, epoch)
+    return known === undefined || known >= epoch ? null : this.missed({ since: known })
   }
 
   /** null where what was left is no longer held, or nothing is */

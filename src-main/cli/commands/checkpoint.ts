@@ -16,7 +16,7 @@ export const defineCheckpoint: Define = (program, action) => {
     .action(
       action<{ why?: string; messages?: string }>(async (cli, [label], options) => {
         const messages = options.messages === undefined ? null : await readMessages(options.messages)
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         const point = await rpc.timeline.checkpoint({
           session,
           label: label ?? null,

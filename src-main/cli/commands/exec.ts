@@ -41,7 +41,7 @@ export const defineExec: Define = (program, action) => {
     .action(
       action<Options>(async (cli, operands, options) => {
         const command = commandLine(given(operands), process.argv)
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         const running = { session, id: crypto.randomUUID() }
         await rpc.commands.start({
           ...running,
@@ -161,6 +161,7 @@ export async function conclude(
   exitCode: number | undefined,
 ): Promise<void> {
   const { id, stdout, stderr, code, signal, durationMs, autoRollback } = result
+  if (autoRollback) await cli.heard(running.session)
   const data = { id, stdout, stderr, code, signal, durationMs, ...(autoRollback ? { autoRollback } : {}) }
   if (code === 0) return cli.out.result(data, '')
   const record = (await rpc.commands.list({ session: running.session })).find((one) => one.id === id)

@@ -11,7 +11,7 @@ export const defineFiles: Define = (program, action) => {
     .argument('<content>', 'the text; - takes stdin, bytes as they come')
     .action(
       action(async (cli, [path = '', content = '']) => {
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         const what =
           content === '-'
             ? { content: (await readStdin()).toString('base64'), encoding: 'base64' as const }

@@ -17,7 +17,7 @@ export const defineMessages: Define = (program, action) => {
         if (options.set !== undefined && options.at !== undefined)
           throw new InvalidOptionError('--set and --at do not go together: the past is not written to.')
         const messages = options.set === undefined ? null : await readMessages(options.set)
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin(messages ? 'acts' : 'looks')
         const conversation = messages
           ? await rpc.messages.sync({ session, messages })
           : await rpc.messages.get({ session, at: options.at ?? 'now' })

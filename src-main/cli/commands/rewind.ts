@@ -22,14 +22,14 @@ export const defineRewind: Define = (program, action) => {
     .addOption(new Option('--only <half>', 'move one half alone').choices(['files', 'messages']))
     .action(
       action<{ patchNotes?: string; only?: 'files' | 'messages' }>(async (cli, [to = 'latest'], options) => {
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         const result = await rpc.timeline.rollback({
           session,
           to,
           only: options.only ?? null,
           patchNotes: options.patchNotes ?? null,
         })
-        tell(cli, result)
+        await tell(cli, session, result)
       }),
     )
   program
@@ -42,10 +42,10 @@ export const defineRewind: Define = (program, action) => {
       action<{ to?: string; yes?: boolean }>(async (cli, [point], options) => {
         if (point !== undefined && options.to !== undefined && point !== options.to)
           throw new InvalidOptionError(`It cannot go to ${visibleName(point)} and to ${visibleName(options.to)}.`)
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         const named = options.to ?? point ?? (await bareTarget(rpc, session))
         const to = options.yes ? named : await agreedTo(cli, await rpc.timeline.preview({ session, to: named }))
-        tell(cli, await rpc.timeline.rollback({ session, to }))
+        await tell(cli, session, await rpc.timeline.rollback({ session, to }))
       }),
     )
   program
@@ -53,8 +53,8 @@ export const defineRewind: Define = (program, action) => {
     .description('undo the last rollback')
     .action(
       action(async (cli) => {
-        const { rpc, session } = await cli.begin()
-        tell(cli, await rpc.timeline.undo({ session }))
+        const { rpc, session } = await cli.begin('acts')
+        await tell(cli, session, await rpc.timeline.undo({ session }))
       }),
     )
 }
@@ -111,7 +111,8 @@ function describe(
 const idAndLabel = ({ id, label }: RewindPreview['to']): string =>
   label === null ? id : `${id} — ${visibleName(label)}`
 
-function tell(cli: Cli, result: RollbackResult): void {
+async function tell(cli: Cli, session: string, result: RollbackResult): Promise<void> {
+  await cli.heard(session)
   const { point, status, pointsLeft, branch, stopped, repairs, ms } = result
   const data = {
     checkpoint: nameOf(point),

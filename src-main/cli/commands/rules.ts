@@ -28,7 +28,7 @@ export const defineRules: Define = (program, action) => {
     .option('--off', 'stop it')
     .action(
       action<{ keepLast?: number; off?: boolean }>(async (cli, _operands, options) => {
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         const rules = await rpc.rules.autoCheckpoint({ session, on: !options.off, keepLast: options.keepLast ?? null })
         cli.out.result(rules, describe(rules))
       }),
@@ -46,7 +46,7 @@ export const defineRules: Define = (program, action) => {
     .action(
       action<RollbackOptions>(async (cli, events, options) => {
         const verifier = verifierOf(options)
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         if (options.to === undefined && !options.off)
           cli.out.note('Without --to the rule goes to the latest checkpoint, which may already hold the damage.')
         const rules = await rpc.rules.autoRollback({
@@ -65,13 +65,16 @@ export const defineRules: Define = (program, action) => {
     .argument('[command...]')
     .action(
       action(async (cli, operands) => {
-        const { rpc, session } = await cli.begin()
+        const { rpc, session } = await cli.begin('acts')
         const command = operands.length > 0 ? given(operands).join(' ') : null
         try {
           const { text } = await rpc.rules.runTests({ session, command })
           cli.out.result({ status: 'pass', text }, `PASS ${visible(text)}`.trimEnd())
         } catch (error) {
           throw cli.out.json ? error : withVerdict(error)
+        } finally {
+          // The verdict itself tells of the rollback that it set off.
+          await cli.heard(session)
         }
       }),
     )

@@ -48,6 +48,7 @@ async function run(cli: Cli, options: Options, command: CommandLine, program: st
   const { variables, own } = environmentFor(program, process.env)
   if (own.length > 0) cli.out.note(`Passed on to ${visibleName(program)}: ${own.join(', ')}.`)
   const running = { session: session.id, id: crypto.randomUUID() }
+  await cli.tellOfRewinds(session.id)
   const terminal = atTerminal() ? terminalSize() : undefined
   await rpc.commands.start({
     ...running,
@@ -60,6 +61,8 @@ async function run(cli: Cli, options: Options, command: CommandLine, program: st
   const waited = rpc.commands.wait(running)
   if (terminal) await lendTerminal(rpc, running)
   const result = terminal ? await waited : await shown(rpc, running, waited)
+  // A rewind ends what runs, and cuts its words off: the terminal is ours again, and says why.
+  await cli.tellOfRewinds(session.id)
   await sayWhatIsLeft(cli, rpc, session)
   const record = (await rpc.commands.list({ session: session.id })).find(({ id }) => id === running.id)
   if (record?.status !== 'exited' || stopped.by !== null) return conclude(cli, rpc, running, result, undefined)

@@ -36,7 +36,7 @@ export interface HostClient {
 const repeatable = new Set(
   [
     'host.info host.doctor host.browserUrl',
-    'sessions.list sessions.get timeline.get timeline.preview timeline.missed host.allowed',
+    'sessions.list sessions.get timeline.get timeline.preview timeline.missed timeline.unheard host.allowed',
     'files.read files.changes files.pair messages.get',
     'commands.start commands.wait commands.stop commands.get commands.list commands.output commands.follow',
     'rules.get rules.lastAutoRollback ledger.list ledger.verify events',

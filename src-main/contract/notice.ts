@@ -1,5 +1,6 @@
 /** What a client is told that has not heard of a rewind: who, when, to which point, and what to read again. */
-import { type Missed, type Rewind, visibleName } from '../contract/index.ts'
+import type { Missed, Rewind } from './model.ts'
+import { visibleName } from './text.ts'
 
 const who: Record<Rewind['by'], string> = {
   you: 'A person',
@@ -7,7 +8,8 @@ const who: Record<Rewind['by'], string> = {
   rule: 'The automatic rollback rule',
 }
 
-export function noticeOf({ rewinds, counts, paths, epoch }: Missed): string {
+/** @param history how the reader gets at the conversation as it is now */
+export function noticeOf({ rewinds, counts, paths, epoch }: Missed, history: string): string {
   const what = rewinds.map(
     ({ by, at, name, only }) =>
       `${who[by]} rewound ${only ?? 'files, messages and processes'} to "${visibleName(name)}" at ${at.toISOString()}.`,
@@ -28,6 +30,6 @@ export function noticeOf({ rewinds, counts, paths, epoch }: Missed): string {
     ...(what.length > 0 ? what : ['It went back to an earlier point.']),
     files,
     ...list,
-    `Your conversation may hold steps that were undone; get_agent_memory gives the history to go on with. Epoch is now ${epoch}.`,
+    `Your conversation may hold steps that were undone; ${history} gives the history to go on with. Epoch is now ${epoch}.`,
   ].join('\n')
 }
