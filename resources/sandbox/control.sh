@@ -134,7 +134,9 @@ launch() {
   if [ -n "$OWN_BUSYBOX" ]; then
     # shellcheck disable=SC2016
     start_in_image "$1" "" "--setuid $AGENT_UID --setgid $AGENT_GID" "$OWN_BUSYBOX" sh -c \
-      '"$@" <&3 >&3 2>/dev/null 3>&- & echo $!' sh "$OWN_BUSYBOX" sh -c "$LAUNCHER_SCRIPT" rewind-launcher
+      ': | { exec 6<&0; "$@" <&3 >&3 2>/dev/null 3>&- & echo $!; }' sh \
+      "$OWN_BUSYBOX" sh -c "$LAUNCHER_SCRIPT" rewind-launcher \
+      "$OWN_BUSYBOX" setsid "$OWN_BUSYBOX" sh -c "$COMMAND_SCRIPT" rewind-launcher
     return
   fi
   case $MODE in
@@ -148,8 +150,9 @@ launch() {
     ;;
   esac
   "$NSENTER" "$@" --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$SETSID" "$ENV" -i \
-    "PATH=$PATH" "$SH" $SH_WORD -c '"$@" <&3 >&3 2>/dev/null 3>&- & echo $!' sh \
-    "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher 9>&-
+    "PATH=$PATH" "$SH" $SH_WORD -c ': | { exec 6<&0; "$@" <&3 >&3 2>/dev/null 3>&- & echo $!; }' sh \
+    "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher \
+    "$ENV" --default-signal=INT,QUIT "$SETSID" "$SH" $SH_WORD -c "$COMMAND_SCRIPT" rewind-launcher 9>&-
 }
 
 # What root may do in an image: enough for apt, and no way out.
@@ -177,5 +180,7 @@ start_in_image() {
 start_as_root() {
   # shellcheck disable=SC2016
   start_in_image "$1" "$ROOT_MAY" "" "$OWN_BUSYBOX" sh -c \
-    'name=$1; shift; echo "$name" | "$@" >&3 2>/dev/null 3>&- &' sh "$2" "$OWN_BUSYBOX" sh -c "$LAUNCHER_SCRIPT" rewind-launcher
+    ': | { exec 6<&0; name=$1; shift; printf "ahead\nrun %s\n" "$name" | "$@" >&3 2>/dev/null 3>&- & }' sh "$2" \
+    "$OWN_BUSYBOX" sh -c "$LAUNCHER_SCRIPT" rewind-launcher \
+    "$OWN_BUSYBOX" setsid "$OWN_BUSYBOX" sh -c "$COMMAND_SCRIPT" rewind-launcher unsaid
 }

@@ -20,7 +20,9 @@ import {
   killUntilNone,
   pidInside,
   processesOf,
+  procInside,
   readProcess,
+  signal,
   treeOf,
 } from './processes.ts'
 import { type RootPlan, RUN_FOLDER } from './root-plan.ts'
@@ -43,6 +45,7 @@ interface Entry {
 }
 
 const START_LIMIT_MS = 20_000
+const LOOK_AT_LAUNCHER_MS = 100
 /** Between looks at commands that cannot tell. */
 const ADOPTED_LOOK_MS = 20
 const LOOK_MS = 500
@@ -59,8 +62,6 @@ export interface CommandsOptions {
   plan: RootPlan
   /** Of every command, beneath what the session and the command itself have. */
   environment: Readonly<Record<string, string>>
-  /** The words before each command. */
-  starter: readonly string[]
   /** Host folder for run folders that a rollback took out of the view. */
   kept: string
 }
@@ -76,7 +77,10 @@ export class Commands {
   #launcher: Launcher | null = null
   /** Earlier ones too: their supervisors may still have something to tell. */
   readonly #launchers = new Set<Launcher>()
-  /** The group that the launcher sits in: that of the next command. */
+  /** The shells that wait for the next command; empty while none do. Numbered as the sandbox sees them. */
+  #pair: HostProcess[] = []
+  #pairReady: () => void = ignore
+  /** The group that the launcher sits in: that of the next command, whose shells wait by then, or will not. */
   #parked: Promise<string | null> = Promise.resolve(null)
   #turn: Promise<unknown> = Promise.resolve()
   #closed = false
@@ -87,9 +91,9 @@ export class Commands {
     const { namespace, stored } = options
     const own = stored.mode === 'user'
     const at = () => namespace.path(RUN_FOLDER)
-    this.#folders = new RunFolders(at, stored.agent, options.starter, own)
-    this.#rootFolders = new RunFolders(at, ROOT_USER, options.starter, own)
-    this.#kept = new RunFolders(() => options.kept, stored.agent, options.starter, true)
+    this.#folders = new RunFolders(at, stored.agent, own)
+    this.#rootFolders = new RunFolders(at, ROOT_USER, own)
+    this.#kept = new RunFolders(() => options.kept, stored.agent, true)
   }
 
   get launcherPid(): number | null {
@@ -180,16 +184,15 @@ export class Commands {
     for (let attempt = 0; ; attempt++) {
       // A lost holder is replaced by whoever gave us the view: the state has to know of the new one.
       if (!this.#options.namespace.holderLives) return null
-      if (this.#launcher === null || readProcess(this.#launcher.pid) === null) await this.openLauncher()
+      if (this.#launcher === null || !isRunning(this.#launcher.pid)) await this.openLauncher()
       entry.group = await this.#parked
-      const news = new Promise<LauncherNews | null>((resolve) => this.#starting.set(folder, resolve))
-      this.#launcher?.request(folder)
-      const answer = await Promise.race([news, this.#launcherLost()])
-      this.#starting.delete(folder)
+      const answer = this.#pairWaits() ? await this.#ask(folder) : null
       if (answer !== null || attempt > 0 || !entry.command.running) {
         this.#park()
         return answer
       }
+      // Its pair is gone, which it cannot know.
+      if (this.#launcher !== null && isRunning(this.#launcher.pid)) signal(this.#launcher.pid, 'SIGKILL')
       this.#launcher = null
     }
   }
@@ -205,22 +208,60 @@ export class Commands {
     }
   }
 
-  /** Resolves once the launcher is no more, or cannot be waited for any longer. */
-  async #launcherLost(): Promise<null> {
-    const launcher = this.#launcher
-    for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; ) {
-      await sleep(100, undefined, { ref: false })
-      if (launcher === null || readProcess(launcher.pid) === null) break
-    }
-    return null
+  async #ask(folder: string): Promise<LauncherNews | null> {
+    const news = new Promise<LauncherNews | null>((resolve) => this.#starting.set(folder, resolve))
+    this.#launcher?.request(folder)
+    const answer = await this.#unlessLost(news, () => this.#pairWaits())
+    this.#starting.delete(folder)
+    return answer
   }
 
-  /** Puts the launcher into the next command's group, off anybody's way. */
+  /** What comes of the launcher; null once it is no more, or cannot be waited for any longer. */
+  async #unlessLost<T>(coming: Promise<T>, isUnderWay: () => boolean): Promise<T | null> {
+    const launcher = this.#launcher
+    const over = new AbortController()
+    const lost = async (): Promise<null> => {
+      for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; ) {
+        await sleep(LOOK_AT_LAUNCHER_MS, undefined, { ref: false, signal: over.signal }).catch(ignore)
+        if (over.signal.aborted || launcher === null || !isRunning(launcher.pid) || !isUnderWay()) break
+      }
+      return null
+    }
+    try {
+      return await Promise.race([coming, lost()])
+    } finally {
+      over.abort()
+    }
+  }
+
+  /** Puts the launcher into the next command's group, off anybody's way, and has it make the next pair ready there. */
   #park(): void {
     const { groups } = this.#options
     const launcher = this.#launcher
-    if (groups === null || launcher === null) return
-    this.#parked = groups.moveToNew(launcher.pid).catch(() => null)
+    if (launcher === null) return
+    this.#pair = []
+    const { promise: ready, resolve } = Promise.withResolvers<void>()
+    this.#pairReady = resolve
+    const park = async (): Promise<string | null> => {
+      const group = (await groups?.moveToNew(launcher.pid).catch(() => null)) ?? null
+      launcher.ahead()
+      await this.#unlessLost(ready, () => true)
+      return group
+    }
+    this.#parked = park()
+  }
+
+  #pairWaits(): boolean {
+    return this.#pair.length > 0 && this.#alivePair().length === this.#pair.length
+  }
+
+  /** Those of the pair that the agent has not killed: another process that got its number is none of it. */
+  #alivePair(): HostProcess[] {
+    const proc = procInside(this.#options.namespace.holder)
+    return this.#pair.filter(({ pid, startTime }) => {
+      const found = readProcess(pid, proc)
+      return found !== null && found.state !== 'Z' && found.startTime === startTime
+    })
   }
 
   #entry(
@@ -292,6 +333,12 @@ export class Commands {
   }
 
   #hear(news: LauncherNews): void {
+    if (news.kind === 'ahead') {
+      const proc = procInside(this.#options.namespace.holder)
+      this.#pair = [news.supervisor, news.command].flatMap((pid) => readProcess(pid, proc) ?? [])
+      this.#pairReady()
+      return
+    }
     if (news.kind !== 'ended') {
       this.#starting.get(news.folder)?.(news)
       return
@@ -317,14 +364,16 @@ export class Commands {
     })
   }
 
-  /** Everything that runs inside for the agent: not the holder and not the launcher. */
+  /** Everything that runs inside for the agent: not the holder, the launcher and the pair that waits. */
   processes(): HostProcess[] {
     const { holder } = this.#options.namespace
     const launcher = this.#launcher?.pid
     // One that the agent killed is not to hide another process by its number.
     const alive = launcher !== undefined && isRunning(launcher)
-    if (countInside(holder) === (alive ? 2 : 1)) return []
-    return processesOf(holder).filter(({ pid }) => pid !== launcher)
+    const pair = this.#alivePair()
+    if (countInside(holder) === (alive ? 2 : 1) + pair.length) return []
+    const waiting = new Set<number | null>(pair.map(({ pid }) => pid))
+    return processesOf(holder).filter(({ pid }) => pid !== launcher && !waiting.has(pidInside(pid)))
   }
 
   /** Those of them that are an agent's and alive: not our launchers and supervisors, nor what is ending right now. */
@@ -484,3 +533,5 @@ function keepRunFolder([live = '', ...frozen]: readonly string[], path: string, 
 function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
+
+const ignore = (): void => {}

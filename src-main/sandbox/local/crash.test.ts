@@ -88,6 +88,22 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     expect(await box.say('echo on')).toBe('on')
   })
 
+  test('the shells that wait for the next command killed: it is started all the same, once', async () => {
+    const { home, workspace } = place()
+    const spec = { id: 'w', workspace, base: 'auto', network: true, env: {}, hidden: [home] } as const
+    const box = new Box(await createLocalProvider({ home }).create(spec))
+    onTestFinished(() => box.sandbox.destroy())
+    // They read a pipe, the launcher a socket. The supervisor of this command is its parent.
+    const killing = [
+      'for p in $(grep -lz rewind-launche[r] /proc/[0-9]*/cmdline); do p=$(basename $(dirname $p))',
+      'case $p,$(readlink /proc/$p/fd/0) in $PPID,*|*,socket:*) ;; *) kill -9 $p; echo killed ;; esac; done',
+    ].join('; ')
+    // As soon as they wait, which is after the command began.
+    expect(await box.say(`sleep 1; ${killing}`)).toBe('killed\nkilled')
+    expect(await box.say('echo once >>f; cat f')).toBe('once')
+    expect(await box.sandbox.processes()).toEqual([])
+  })
+
   test('control shell killed where none can be opened for a while: an adopted command is still seen to end', async () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })

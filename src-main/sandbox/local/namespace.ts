@@ -45,6 +45,7 @@ export interface Scripts {
   control: string
   holder: string
   launcher: string
+  command: string
 }
 
 export interface NamespaceOptions {
@@ -252,6 +253,7 @@ export class Namespace {
       MOVE: paths.mv,
       HOLDER_SCRIPT: scripts.holder,
       LAUNCHER_SCRIPT: scripts.launcher,
+      COMMAND_SCRIPT: scripts.command,
       HOLDER_IDENTITY: stored.mode === 'root' ? `--userspec=${uid}:${gid} --groups=` : '',
       HOLDER_PROGRAM: busybox === null ? '/sleep 100000000' : '/busybox sleep 100000000',
       ...armedOnce(),

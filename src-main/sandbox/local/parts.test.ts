@@ -80,6 +80,8 @@ test('launcher: a line that it cannot have written is no news', () => {
   expect(parse('ended a 137 signal')).toEqual({ kind: 'ended', folder: 'a', code: 137, signalled: true })
   expect(parse('ended a 3 ')).toEqual({ kind: 'ended', folder: 'a', code: 3, signalled: false })
   expect(parse('started a')).toEqual({ kind: 'started', folder: 'a' })
+  expect(parse('ahead 7 8')).toEqual({ kind: 'ahead', supervisor: 7, command: 8 })
+  for (const line of ['ahead', 'ahead 7', 'ahead 0 8', 'ahead 7 x']) expect(parse(line)).toBeNull()
   for (const line of ['', 'ended', 'ended a', 'ended a x', 'ended a 99999', 'stopped a']) expect(parse(line)).toBeNull()
 })
 

@@ -15,10 +15,13 @@ export interface HostProcess {
   startTime: string
 }
 
-/** @returns null where there is no such process */
-export function readProcess(pid: number): HostProcess | null {
+/**
+ * @param proc a mounted /proc, which says whose numbers are meant
+ * @returns null where there is no such process
+ */
+export function readProcess(pid: number, proc = '/proc'): HostProcess | null {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const text = readFileSync(`${proc}/${pid}/stat`, 'latin1')
     // The name may hold blanks and brackets: fields are counted from its end.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { pid, parent: Number(fields[1]), state: fields[0] ?? '', startTime: fields[19] ?? '' }
@@ -65,11 +68,14 @@ export function processesOf(holder: Holder): HostProcess[] {
  */
 export function countInside({ pid }: Holder): number | null {
   try {
-    return readdirSync(`/proc/${pid}/root/proc`).filter((name) => /^\d+$/.test(name)).length
+    return readdirSync(procInside({ pid })).filter((name) => /^\d+$/.test(name)).length
   } catch {
     return null
   }
 }
+
+/** The holder's own /proc, where processes are numbered as the sandbox sees them. */
+export const procInside = ({ pid }: Pick<Holder, 'pid'>): string => `/proc/${pid}/root/proc`
 
 /** Words of its command line; none where it is ending and its memory is gone already. */
 export function commandWords(pid: number): string[] {

@@ -27,8 +27,6 @@ export interface Programs {
   shell: readonly [string] | readonly [string, string]
   /** A static busybox, to be the holder; null where there is none. */
   busybox: string | null
-  /** The words before each command: in a session of its own, and with the signals that a background job ignores. */
-  starter: readonly string[]
   /** PATH of everything that the engine starts. */
   path: string
 }
@@ -56,8 +54,6 @@ export function findPrograms(shell = process.env.REWIND_CONTROL_SHELL): Programs
     paths,
     shell: isStatic && shell !== 'sh' ? [realpathSync(busybox), 'sh'] : [sh],
     busybox: isStatic ? realpathSync(busybox) : null,
-    // Not busybox' setsid, which would start its own applet in place of the program of that name.
-    starter: [paths.env, '--default-signal=INT,QUIT', paths.setsid],
     path: folders.join(delimiter),
   }
 }

@@ -193,7 +193,7 @@ class LocalProvider implements SandboxProvider {
 
   #read(): Scripts {
     const text = (name: string): string => readFileSync(join(this.#scripts, `${name}.sh`), 'utf8')
-    return { control: text('control'), holder: text('holder'), launcher: text('launcher') }
+    return { control: text('control'), holder: text('holder'), launcher: text('launcher'), command: text('command') }
   }
 }
 
