@@ -180,6 +180,11 @@ export interface Sandbox {
    * files that are no longer in view. Empty where it was found as it was left.
    */
   readonly losses: readonly string[]
+  /**
+   * True where taking hold of it found that the machine was started anew: what the caller wrote down last may be older
+   * than its head, as neither waited for the other's disk.
+   */
+  readonly restarted: boolean
   status(): Promise<SandboxStatus>
 
   /** @throws InvalidPathError (cwd), InvalidOptionError (user), EngineUnavailableError, DiskFullError */

@@ -1,7 +1,7 @@
 /**
  * The pair: files and messages frozen together and taken back together. Each operation is journalled. The intent is
  * written first, the sandbox does its part keyed by the operation's id, then one transaction moves head, messages,
- * ledger and epoch and closes the journal row. After a crash {@link Pair.recover} asks the sandbox whether its part was
+ * ledger and epoch and closes the journal row, on the disk when it is done. After a crash {@link Pair.recover} asks the sandbox whether its part was
  * done: if so the transaction is made up for, if not the row is closed; so it is all old or all new.
  */
 import { randomUUID } from 'node:crypto'
@@ -150,6 +150,12 @@ export class Pair {
     }
   }
 
+  /** Has the files stand as the timeline says: after a power cut the sandbox may have done what was not written down. */
+  async realign(sandbox: Sandbox): Promise<void> {
+    const { store, id, row } = this.#context
+    await sandbox.rollback(randomUUID(), store.points.held(id, row.head).state)
+  }
+
   async #move(request: RollbackRequest, undo: boolean): Promise<RollbackResult> {
     const context = this.#context
     const sandbox = await context.live()
@@ -223,11 +229,14 @@ export class Pair {
     })
   }
 
-  /** Names the operation and writes what it is about to do; on the disk when it returns. */
+  /**
+   * Names the operation and writes what it is about to do. The host may die right after it; for a power cut it need not
+   * be on the disk, see {@link Pair.realign}.
+   */
   #intend<Intent>(kind: 'checkpoint' | 'rollback', intend: () => Intent): { operation: string; intent: Intent } {
     const { store, id } = this.#context
     const operation = randomUUID()
-    return store.durably(() => {
+    return store.transaction(() => {
       const intent = intend()
       store.journal.begin({ operation, session: id, kind, intent })
       return { operation, intent }

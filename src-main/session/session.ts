@@ -93,6 +93,7 @@ export class Session {
   /** Takes over what an earlier host left in the middle. */
   async recover(sandbox: Sandbox): Promise<void> {
     await this.#pair.recover(sandbox)
+    if (sandbox.restarted) await this.#pair.realign(sandbox)
     await this.#commands.attach(sandbox)
     this.#retention.resume()
     for (const command of this.#commands.running) this.#watchCommand(command)

@@ -276,7 +276,7 @@ export class Operations {
     const left = { state: { workspace: workspace.head, machine: machine.head }, changed: false, bytes: null }
     try {
       for (const overlay of OVERLAYS) layers.spare(overlay)
-      stateFile.prepare(withOperation(this.#state, { id: operation, kind: 'rollback', outcome: { left, stopped } }))
+      stateFile.tryRoom(withOperation(this.#state, { id: operation, kind: 'rollback', outcome: { left, stopped } }))
     } catch (error) {
       throw asDiskFull(error, 'Preparing to go back')
     }

@@ -68,6 +68,7 @@ export class LocalSandbox implements Sandbox {
   readonly #compacting: Compacting
   readonly #sizes = new LayerSizes((path, error) => this.#bytesOfClosed(path, error))
   readonly #losses: string[] = []
+  #restarted = false
   #open = false
   #syncTimer: NodeJS.Timeout | undefined
 
@@ -221,6 +222,7 @@ export class LocalSandbox implements Sandbox {
     if (holder === null || state.bootId !== bootId() || !isAlive(holder)) {
       // What an earlier host left half way, and what was killed with its holder.
       this.#losses.push(...lossesOf(state))
+      this.#restarted = state.bootId !== bootId()
       this.#write(this.#afterLoss(this.#standing.state))
       await this.start()
       await this.#commands.adopt()
@@ -248,6 +250,10 @@ export class LocalSandbox implements Sandbox {
 
   get losses(): readonly string[] {
     return this.#losses
+  }
+
+  get restarted(): boolean {
+    return this.#restarted
   }
 
   async status(): Promise<SandboxStatus> {

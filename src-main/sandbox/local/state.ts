@@ -142,15 +142,24 @@ export class StateFile {
    * @throws the system's ENOSPC and the like, with nothing left
    */
   prepare(state: SandboxState): void {
+    this.#write(state, true)
+  }
+
+  #write(state: SandboxState, synced: boolean): void {
     const { filed } = this.#file
     const path = `${this.#path}.new`
     try {
-      write(path, { ...state, layers: filed })
+      write(path, { ...state, layers: filed }, synced)
       this.#names = filed.file
     } catch (error) {
       rmSync(path, { force: true })
       throw error
     }
+  }
+
+  /** Whether there is room for it, as far as that can be known without waiting for the disk. @throws the system's ENOSPC */
+  tryRoom(state: SandboxState): void {
+    this.#write(state, false)
   }
 
   /** What was prepared counts from here on. */
@@ -177,11 +186,11 @@ export class StateFile {
 type StoredState = (SandboxState & { layers: FiledChanges }) | OlderState
 
 /** The generation has a line of its own, for the control shell's `read`. */
-function write(path: string, { generation, ...rest }: SandboxState & { layers: FiledChanges }): void {
+function write(path: string, { generation, ...rest }: SandboxState & { layers: FiledChanges }, synced = true): void {
   const fd = openSync(path, 'w', 0o600)
   try {
     writeSync(fd, `{"generation":${generation},\n${JSON.stringify(rest).slice(1)}\n`)
-    fsyncSync(fd)
+    if (synced) fsyncSync(fd)
   } finally {
     closeSync(fd)
   }
