@@ -75,6 +75,17 @@ export default {
       to: { path: '^(src-main|e2e|bench)/', pathNot: '^src-main/contract/' },
     },
     {
+      name: 'command-line-starts-light',
+      severity: 'error',
+      comment:
+        'the schemas take longer to load than most commands take; import their types, or them where they are needed',
+      from: { path: '^src-main/(cli|serve/client)/', pathNot: TESTS },
+      to: {
+        path: '^src-main/contract/(index|api|model|events)\\.ts$',
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    },
+    {
       name: 'renderer-without-node',
       severity: 'error',
       comment: 'the window runs in a browser',

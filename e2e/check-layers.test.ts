@@ -48,6 +48,7 @@ describe('the layer gate', () => {
     ['through-the-index-from-outside', 'e2e/deep.ts', "export { inner } from '../src-main/store/inner.ts'"],
     ['contract-stands-alone', 'src-main/contract/down.ts', "export { store } from '../store/index.ts'"],
     ['renderer-knows-the-contract-only', 'src-renderer/a.ts', "export { store } from '../src-main/store/index.ts'"],
+    ['command-line-starts-light', 'src-main/cli/a.ts', "export { contract } from '../contract/index.ts'"],
     ['renderer-without-node', 'src-renderer/a.ts', "export { readFileSync } from 'node:fs'"],
     ['electron-in-shell-only', 'src-main/session/a.ts', "export { app } from 'electron'"],
     ['product-without-test-code', 'src-main/session/a.ts', "export { have } from '../../e2e/needs.ts'"],

@@ -207,9 +207,6 @@ export type ProcessInfo = z.infer<typeof ProcessInfo>
 export const CommandLine = z.union([z.string(), z.array(z.string()).min(1)])
 export type CommandLine = z.infer<typeof CommandLine>
 
-/** The best shell that a sandbox has, to be typed into. */
-export const SHELL_COMMAND: CommandLine = 'exec "$(command -v bash || echo sh)"'
-
 /** Of a terminal, in characters. */
 export const TerminalSize = z.object({
   columns: z.number().int().min(1).max(10_000),

@@ -1,6 +1,7 @@
 /** `rewind run` and `rewind shell`: a program, an agent say, whole inside the sandbox, at our terminal. */
 import { basename } from 'node:path'
-import { type CommandLine, type SessionSummary, SHELL_COMMAND } from '../../contract/index.ts'
+import type { CommandLine, SessionSummary } from '../../contract/index.ts'
+import { SHELL_COMMAND } from '../../contract/shell-command.ts'
 import { visibleName } from '../../contract/text.ts'
 import { isLive } from '../../contract/timeline.ts'
 import type { Rpc } from '../../serve/client/index.ts'
