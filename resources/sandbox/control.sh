@@ -152,7 +152,7 @@ launch() {
   "$NSENTER" "$@" --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$SETSID" "$ENV" -i \
     "PATH=$PATH" "$SH" $SH_WORD -c ': | { exec 6<&0; "$@" <&3 >&3 2>/dev/null 3>&- & echo $!; }' sh \
     "$SH" $SH_WORD -c "$LAUNCHER_SCRIPT" rewind-launcher \
-    "$ENV" --default-signal=INT,QUIT "$SETSID" "$SH" $SH_WORD -c "$COMMAND_SCRIPT" rewind-launcher 9>&-
+    "$ENV" --default-signal=INT,QUIT "$SETSID" "$COMMAND_SH" -c "$COMMAND_SCRIPT" rewind-launcher 9>&-
 }
 
 # What root may do in an image: enough for apt, and no way out.

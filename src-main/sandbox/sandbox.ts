@@ -210,6 +210,15 @@ export interface Sandbox {
    * states are whole, and asking again goes on from there. States may be given with numbers that have become others.
    */
   prune(kept: readonly FilesState[]): Promise<PruneOutcome>
+  /**
+   * Asked for before entries of the host's folder are changed by us: they are kept as they are, for what stands and for
+   * every state that shows them. Does nothing where the base is a copy.
+   * @param paths bytes as in a Change, relative to the workspace: a folder with all that is in it; what is not there is
+   *   kept from showing
+   * @returns false where that cannot be done (processes hold the files, or the sandbox has ended): nothing changed
+   * @throws InvalidPathError, DiskFullError, EngineUnavailableError, with nothing changed
+   */
+  keepHostEntries(paths: readonly Uint8Array[]): Promise<boolean>
   /** Bytes on disk of everything that this sandbox holds. */
   usage(): Promise<number>
 

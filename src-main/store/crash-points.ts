@@ -20,6 +20,9 @@ export const pruneCrashPoints = ['prune:unmounted', 'prune:half-folded', 'prune:
 /** Points while a run of layers is written as one. */
 export const compactCrashPoints = ['compact:half-written', 'compact:written', 'compact:named'] as const
 
+/** Points while an engine lays pre-images beneath all other layers. */
+export const preImageCrashPoints = ['pre-images:written', 'pre-images:unmounted', 'pre-images:committed'] as const
+
 /** Points inside the in-sandbox scripts: `crash NAME` in resources/sandbox. */
 export const shellCrashPoints = [
   'shell:checkpoint-unmounted',
@@ -36,6 +39,7 @@ export type CrashPoint =
   | (typeof endCrashPoints)[number]
   | (typeof pruneCrashPoints)[number]
   | (typeof compactCrashPoints)[number]
+  | (typeof preImageCrashPoints)[number]
 
 const armed = process.env.REWIND_CRASH_AT
 

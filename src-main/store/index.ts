@@ -5,6 +5,7 @@ export {
   crashPoint,
   crashPoints,
   endCrashPoints,
+  preImageCrashPoints,
   pruneCrashPoints,
   shellCrashPoints,
 } from './crash-points.ts'

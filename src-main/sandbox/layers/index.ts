@@ -3,6 +3,7 @@
  * else controls. See names.ts for how paths are written here.
  */
 export type { Since } from './delta.ts'
+export { dress } from './dress.ts'
 export { compactBytes, layerBytes } from './layer-bytes.ts'
 export type { LayerFolder } from './layer-dir.ts'
 export { type ByteString, join, resolveInside, showPath, toByteString, toBytes } from './names.ts'

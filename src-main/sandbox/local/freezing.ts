@@ -2,7 +2,7 @@
  * What a live layer becomes when it is frozen: mostly itself. Where folders were renamed in it, or processes go on
  * writing to it, a layer is written that says the same (see layers/delta.ts).
  */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EngineUnavailableError } from '../../contract/index.ts'
 import { call } from '../channel/index.ts'
@@ -13,6 +13,7 @@ import { asDiskFull, failure, type Namespace } from './namespace.ts'
 import { mayHoldRenames } from './renames.ts'
 import { ROOT, type RootPlan } from './root-plan.ts'
 import type { OverlayState, StateFile, StoredSpec } from './state.ts'
+import { newWhiteout } from './whiteout.ts'
 
 export interface FreezingOptions {
   folder: string
@@ -121,7 +122,7 @@ export class Freezing {
                 folders: known?.upper === state.upper && known.copiedAt === state.copiedAt ? known.folders : new Map(),
               },
         except: overlay === 'machine' && !quiet ? plan.runs : null,
-        whiteout: () => this.#whiteout(),
+        whiteout: () => newWhiteout(namespace, this.#options.folder),
       })
       if (delta.copies.length > 0) {
         writeFileSync(
@@ -152,14 +153,6 @@ export class Freezing {
     if (answer.code === 0) return number
     await layers.discard(overlay, number)
     throw failure(answer, 'Freezing the sandbox')
-  }
-
-  async #whiteout(): Promise<string> {
-    const { namespace, folder } = this.#options
-    await namespace.must('rm -f /run/s/whiteout && mknod /run/s/whiteout c 0 0', 'Freezing the sandbox')
-    const path = join(folder, 'whiteout')
-    chmodSync(path, 0)
-    return path
   }
 
   #live(overlay: Overlay, upper: number): LayerFolder {

@@ -159,6 +159,18 @@ export class LayerTree {
     this.#depths.set(layer, this.depth(beneath) + 1)
   }
 
+  /** A layer of pre-images: beneath all others, and in the place of the base for whoever names that. */
+  addAboveBase(layer: number): void {
+    const standing = [...this.#beneath].filter(([, beneath]) => beneath === BASE)
+    this.#do(['on', layer, BASE])
+    for (const [one] of standing) this.#do(['on', one, layer])
+    // What one showed over the base it shows over the pre-images: they say what the base said.
+    for (const [number, { top, on, frozen }] of [...this.#compacts])
+      if (on === BASE) this.#do(['compact', number, top, layer, frozen])
+    if (!this.#became.has(BASE)) this.#do(['became', BASE, layer])
+    this.#derive()
+  }
+
   addCompact(number: number, { top, on, frozen }: Compact): void {
     this.#do(['compact', number, top, on, frozen])
     this.#begins(number, top)

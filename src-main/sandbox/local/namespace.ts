@@ -150,8 +150,8 @@ export class Namespace {
       ...seen.map(({ point, options: flags }) => call('"$MOUNT"', '-o', `remount,bind,${flags}`, ROOT + point)),
       '"$MOUNT" -a -T /run/s/mounts || return 1',
     ]
-    await this.must(`root() {\n${lines.join('\n')}\n}\nroot`, 'Building the root of the sandbox')
-    this.#checkReadOnly(plan.image === null ? seen.map(({ point }) => point) : ['/'])
+    const said = await this.must(`root() {\n${lines.join('\n')}\n}\nroot`, 'Building the root of the sandbox')
+    this.#checkReadOnly(plan.image === null ? seen.map(({ point }) => point) : ['/'], said)
   }
 
   /** Enters the namespaces that a holder keeps, once an earlier control shell has let go. */
@@ -221,7 +221,7 @@ export class Namespace {
 
   #environment(): Record<string, string> {
     const { folder, stored, plan, programs, scripts } = this.#options
-    const { paths, shell, busybox, path } = programs
+    const { paths, shell, sh, busybox, path } = programs
     const { uid, gid } = stored.agent
     return {
       PATH: path,
@@ -254,6 +254,7 @@ export class Namespace {
       HOLDER_SCRIPT: scripts.holder,
       LAUNCHER_SCRIPT: scripts.launcher,
       COMMAND_SCRIPT: scripts.command,
+      COMMAND_SH: sh,
       HOLDER_IDENTITY: stored.mode === 'root' ? `--userspec=${uid}:${gid} --groups=` : '',
       HOLDER_PROGRAM: busybox === null ? '/sleep 100000000' : '/busybox sleep 100000000',
       ...armedOnce(),
@@ -306,13 +307,14 @@ export class Namespace {
   }
 
   /** Some versions of mount(8) answer that a recursive or read-only bind took when it did not. */
-  #checkReadOnly(points: readonly string[]): void {
+  /** @param said by mount(8), where it was refused */
+  #checkReadOnly(points: readonly string[], said: string): void {
     const shown = new Map(this.mounts().map((mount) => [mount.point, mount]))
     for (const point of points) {
       const mount = shown.get(point === '/' ? ROOT : ROOT + point)
       if (mount === undefined || ['ro', 'nosuid', 'nodev'].every((flag) => mount.flags.has(flag))) continue
       if (this.#options.stored.mode === 'user' && !existsSync(point)) continue
-      throw new EngineUnavailableError(`${point} could not be made read-only in the sandbox.`, {
+      throw new EngineUnavailableError(`${point} could not be made read-only in the sandbox. ${said}`.trim(), {
         nextStep: 'Update util-linux, or unmount that folder while you use sandboxes.',
       })
     }

@@ -25,6 +25,11 @@ export interface Programs {
   paths: Record<ProgramName, string>
   /** The shell of control shell, holder and launcher: `['/bin/busybox', 'sh']` or `['/bin/sh']`. */
   shell: readonly [string] | readonly [string, string]
+  /**
+   * The shell that becomes a command: never busybox where there is another, as that takes its own programs for those of
+   * the same names.
+   */
+  sh: string
   /** A static busybox, to be the holder; null where there is none. */
   busybox: string | null
   /** PATH of everything that the engine starts. */
@@ -52,6 +57,7 @@ export function findPrograms(shell = process.env.REWIND_CONTROL_SHELL): Programs
   const paths = Object.fromEntries(found) as Record<ProgramName, string>
   return {
     paths,
+    sh,
     shell: isStatic && shell !== 'sh' ? [realpathSync(busybox), 'sh'] : [sh],
     busybox: isStatic ? realpathSync(busybox) : null,
     path: folders.join(delimiter),

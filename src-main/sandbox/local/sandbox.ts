@@ -33,6 +33,7 @@ import { Layers } from './layers.ts'
 import { LiveBase } from './live-base.ts'
 import { asDiskFull, Namespace, type NamespaceOptions } from './namespace.ts'
 import { Operations } from './operations.ts'
+import { PreImages } from './pre-images.ts'
 import { isAlive } from './processes.ts'
 import { endHolder, groupName, removeFolder } from './remove.ts'
 import { placePath } from './root-plan.ts'
@@ -59,6 +60,7 @@ export class LocalSandbox implements Sandbox {
   readonly #standing: Standing
   readonly #operations: Operations
   readonly #freeing: Freeing
+  readonly #preImages: PreImages
   readonly #freezer: Freezer
   readonly #files: Files
   readonly #reader: LayerReader
@@ -164,6 +166,15 @@ export class LocalSandbox implements Sandbox {
         forget,
       }),
       commands: this.#commands,
+      reopen,
+    })
+    this.#preImages = new PreImages({
+      folder,
+      standing: this.#standing,
+      namespace: this.#namespace,
+      layers: this.#layers,
+      stateFile: this.#stateFile,
+      base: () => this.#layers.folder('workspace', BASE).path,
       reopen,
     })
     this.#files = new Files({
@@ -306,6 +317,13 @@ export class LocalSandbox implements Sandbox {
     const free = () => this.#layersGate.exclusive(() => this.#freeing.prune(kept))
     // Of one that has ended nothing is mounted.
     return this.#standing.state.ended ? this.#gate.exclusive(free) : this.#alone(free)
+  }
+
+  async keepHostEntries(paths: readonly Uint8Array[]): Promise<boolean> {
+    const names = paths.map((path) => hostEntry(Buffer.from(path).toString('latin1')))
+    if (this.#liveBase === null) return true
+    if (this.#standing.state.ended) return false
+    return this.#alone(() => this.#layersGate.exclusive(() => this.#preImages.keep(names)))
   }
 
   usage(): Promise<number> {
@@ -548,6 +566,15 @@ export class LocalSandbox implements Sandbox {
       nextStep: 'Start a new session; the files of its checkpoints can still be read.',
     })
   }
+}
+
+/** @throws InvalidPathError where it leads out of the workspace, or is none */
+function hostEntry(path: string): string {
+  if (path !== '' && !path.startsWith('/') && !path.split('/').some((name) => name === '..' || name === '.' || name === ''))
+    return path
+  throw new InvalidPathError(`${JSON.stringify(path)} names no entry of the workspace.`, {
+    nextStep: 'Give paths relative to the workspace, without "." and "..".',
+  })
 }
 
 const notHeld = (): FileNotFoundError =>
