@@ -155,7 +155,10 @@ export class Freeing {
       const named = new Set(kept.map((one) => one[overlay]))
       const all = tree.renamed.filter(([number]) => number !== BASE)
       // Another one may mean it by way of this.
-      const meant = new Set([...tree.meanings(BASE), ...all.flatMap(([number]) => (named.has(number) ? tree.meanings(number) : []))])
+      const meant = new Set([
+        ...tree.meanings(BASE),
+        ...all.flatMap(([number]) => (named.has(number) ? tree.meanings(number) : [])),
+      ])
       tree.remove(all.flatMap(([number]) => (meant.has(number) ? [] : [number])))
       return all.filter(([number]) => named.has(number))
     }

@@ -16,7 +16,7 @@ import {
 } from '../../contract/index.ts'
 import { ShellDied } from '../channel/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox.ts'
-import { giveUpBallast, isNearlyFull, takeBallast } from './ballast.ts'
+import { takeBallast, withBallast } from './ballast.ts'
 import type { Commands } from './commands.ts'
 import type { Compacting } from './compacting.ts'
 import type { Freezer } from './freezer.ts'
@@ -26,8 +26,6 @@ import { asDiskFull, type Namespace } from './namespace.ts'
 import { OVERLAYS, type Overlays, type Standing } from './standing.ts'
 import { type OperationResult, type OverlayState, type SandboxState, type StateFile, withOperation } from './state.ts'
 
-/** Before each further attempt to go back on a full disk. */
-const FULL_DISK_PAUSES_MS = [0, 50, 200, 500]
 /** A process that ended a moment ago may still hold its files. */
 const BUSY_LIMIT_MS = 250
 const BUSY_AFTER_KILL_MS = 5_000
@@ -76,29 +74,12 @@ export class Operations {
     await this.#shorten(this.#heads())
     await this.#shorten(to)
     const act = () => this.#withShell(operation, () => this.#rollback(operation, to, stopping))
-    const result = await this.#onFullDisk(act).catch((error: unknown) => {
+    // It may be what the person does about a full disk.
+    const result = await withBallast(this.#options.folder, act).catch((error: unknown) => {
       throw stopping.begun && stopping.stopped.length > 0 ? afterStopping(error, stopping.stopped) : error
     })
     if (result.kind !== 'rollback') throw otherKind(operation)
     return result.outcome
-  }
-
-  /**
-   * Going back must work on a full disk too: it may be what the person does about it. The ballast is given up for it; what
-   * was freed is given out by the file system in its own time.
-   */
-  async #onFullDisk<T>(act: () => Promise<T>): Promise<T> {
-    for (const pauseMs of FULL_DISK_PAUSES_MS) {
-      try {
-        return await act()
-      } catch (error) {
-        // The kernel mounts read-only where it finds no room for its work folder: that comes as another error.
-        if (!(error instanceof DiskFullError) && !isNearlyFull(this.#options.folder)) throw error
-        giveUpBallast(this.#options.folder)
-        await sleep(pauseMs)
-      }
-    }
-    return act()
   }
 
   /** Makes ready off the path of any operation. Where it fails, the operation that needs it says why. */

@@ -14,7 +14,9 @@ const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), 
 const bytes = (...paths: string[]) => paths.map((path) => Buffer.from(path))
 /** Everything that commands see, with modes, and times of files. */
 const seen = (box: Box): Promise<string> =>
-  box.say("find . ! -name . -printf '%y %m %p ' \\( -type f -printf '%t ' -exec cat {} \\; -o -printf '%l\\n' \\) | sort")
+  box.say(
+    "find . ! -name . -printf '%y %m %p ' \\( -type f -printf '%t ' -exec cat {} \\; -o -printf '%l\\n' \\) | sort",
+  )
 
 async function begun(): Promise<{ world: World; box: Box; points: FilesState[] }> {
   const world = await World.make(source)
@@ -27,7 +29,16 @@ async function begun(): Promise<{ world: World; box: Box; points: FilesState[] }
   return { world, box, points: [box.sandbox.facts.baseState, one, await box.point()] }
 }
 
-const CHANGED = ['edited', 'deleted', 'folder', 'was a file', 'odd\nname', 'new', 'added/below', 'edited/beneath a file']
+const CHANGED = [
+  'edited',
+  'deleted',
+  'folder',
+  'was a file',
+  'odd\nname',
+  'new',
+  'added/below',
+  'edited/beneath a file',
+]
 /** All kinds of change that there are, on the host. */
 function change(world: World): void {
   const at = (path: string) => join(world.workspace, path)

@@ -17,7 +17,7 @@ import type {
   SandboxFacts,
   SandboxStatus,
 } from '../sandbox.ts'
-import { giveUpBallast } from './ballast.ts'
+import { withBallast } from './ballast.ts'
 import { ControlGroups } from './cgroup.ts'
 import { Commands } from './commands.ts'
 import { Compacting } from './compacting.ts'
@@ -31,7 +31,7 @@ import { LayerSizes, type Measured } from './layer-sizes.ts'
 import { BASE } from './layer-tree.ts'
 import { Layers } from './layers.ts'
 import { LiveBase } from './live-base.ts'
-import { asDiskFull, Namespace, type NamespaceOptions } from './namespace.ts'
+import { Namespace, type NamespaceOptions } from './namespace.ts'
 import { Operations } from './operations.ts'
 import { PreImages } from './pre-images.ts'
 import { isAlive } from './processes.ts'
@@ -191,7 +191,7 @@ export class LocalSandbox implements Sandbox {
       await this.#build()
       await this.#repair()
       const holder = await this.#namespace.hold()
-      this.#write({ ...this.#standing.state, holder, bootId: bootId() })
+      await this.#write({ ...this.#standing.state, holder, bootId: bootId() })
       await this.#commands.openLauncher()
     } catch (error) {
       await this.#namespace.close()
@@ -228,13 +228,13 @@ export class LocalSandbox implements Sandbox {
   async take(): Promise<void> {
     const { state } = this.#standing
     if (state.ended) return
-    this.#write({ ...state, generation: state.generation + 1 })
+    await this.#write({ ...state, generation: state.generation + 1 })
     const { holder } = state
     if (holder === null || state.bootId !== bootId() || !isAlive(holder)) {
       // What an earlier host left half way, and what was killed with its holder.
       this.#losses.push(...lossesOf(state))
       this.#restarted = state.bootId !== bootId()
-      this.#write(this.#afterLoss(this.#standing.state))
+      await this.#write(this.#afterLoss(this.#standing.state))
       await this.start()
       await this.#commands.adopt()
       return
@@ -397,7 +397,7 @@ export class LocalSandbox implements Sandbox {
       this.#commands.moveOutputs(this.#layers.paths('machine', this.#standing.state.machine))
       this.#commands.close('cancelled')
       await ControlGroups.remove(groupName(this.#folder))
-      this.#write({ ...this.#standing.state, holder: null, ended: true })
+      await this.#write({ ...this.#standing.state, holder: null, ended: true })
     })
   }
 
@@ -489,7 +489,7 @@ export class LocalSandbox implements Sandbox {
     await this.#build()
     await this.#repair()
     const fresh = await this.#namespace.hold()
-    this.#write({ ...this.#standing.state, holder: fresh, bootId: bootId() })
+    await this.#write({ ...this.#standing.state, holder: fresh, bootId: bootId() })
     await this.#commands.openLauncher()
   }
 
@@ -528,15 +528,9 @@ export class LocalSandbox implements Sandbox {
     }
   }
 
-  #write(state: SandboxState): void {
-    try {
-      this.#stateFile.write(state)
-    } catch (error) {
-      if (asDiskFull(error, '') === error) throw error
-      // What must be said also on a full disk: that it was taken over, or ended.
-      giveUpBallast(this.#folder)
-      this.#stateFile.write(state)
-    }
+  /** What must be said also on a full disk: that it was taken over, or ended. */
+  async #write(state: SandboxState): Promise<void> {
+    await withBallast(this.#folder, () => this.#stateFile.write(state))
     this.#standing.state = state
   }
 
@@ -551,7 +545,7 @@ export class LocalSandbox implements Sandbox {
         .then(({ code }) => {
           // Between operations: one of them may have its own next state written beside the old one.
           return this.#gate.exclusive(async () => {
-            if (code === 0 && this.#open) this.#write({ ...this.#standing.state, syncedThrough: through })
+            if (code === 0 && this.#open) await this.#write({ ...this.#standing.state, syncedThrough: through })
           })
         })
         // The next checkpoint tries again; until then an attach after a reboot says that it may not be whole.
@@ -570,7 +564,11 @@ export class LocalSandbox implements Sandbox {
 
 /** @throws InvalidPathError where it leads out of the workspace, or is none */
 function hostEntry(path: string): string {
-  if (path !== '' && !path.startsWith('/') && !path.split('/').some((name) => name === '..' || name === '.' || name === ''))
+  if (
+    path !== '' &&
+    !path.startsWith('/') &&
+    !path.split('/').some((name) => name === '..' || name === '.' || name === '')
+  )
     return path
   throw new InvalidPathError(`${JSON.stringify(path)} names no entry of the workspace.`, {
     nextStep: 'Give paths relative to the workspace, without "." and "..".',
