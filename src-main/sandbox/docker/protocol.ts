@@ -34,6 +34,7 @@ export const LACKS = 79
 export interface Taken {
   facts: SandboxFacts
   losses: string[]
+  restarted: boolean
   ended: boolean
 }
 
@@ -70,6 +71,7 @@ export type InsideCalls = {
   checkpoint(operation: string): Promise<CheckpointOutcome>
   rollback(operation: string, to: FilesState): Promise<RollbackOutcome>
   prune(kept: readonly FilesState[]): Promise<PruneOutcome>
+  keepHostEntries(paths: readonly Uint8Array[]): Promise<boolean>
   usage(): Promise<number>
   changes(from: ReadState, to: ReadState): Promise<Change[]>
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair>

@@ -36,6 +36,7 @@ export interface DockerSandboxOptions {
   host: string
   facts: SandboxFacts
   losses: readonly string[]
+  restarted: boolean
   ended: boolean
   /** The engine, where one was started already. */
   link: Link | null
@@ -47,6 +48,7 @@ export class DockerSandbox implements Sandbox {
   readonly id: string
   readonly facts: SandboxFacts
   readonly losses: string[]
+  readonly restarted: boolean
   readonly #options: DockerSandboxOptions
   readonly #commands = new Map<string, DockerCommand>()
   #link: Link | null
@@ -61,6 +63,7 @@ export class DockerSandbox implements Sandbox {
     this.id = options.container.id
     this.facts = options.facts
     this.losses = [...options.losses]
+    this.restarted = options.restarted
     this.#link = options.link
     this.#ended = options.ended
     this.#rest()
@@ -102,6 +105,10 @@ export class DockerSandbox implements Sandbox {
 
   prune(kept: readonly FilesState[]): Promise<PruneOutcome> {
     return this.#ask('prune', kept)
+  }
+
+  keepHostEntries(paths: readonly Uint8Array[]): Promise<boolean> {
+    return this.#ask('keepHostEntries', paths)
   }
 
   usage(): Promise<number> {

@@ -62,6 +62,8 @@ export interface CommandsOptions {
   plan: RootPlan
   /** Of every command, beneath what the session and the command itself have. */
   environment: Readonly<Record<string, string>>
+  /** The words before each command. */
+  starter: readonly string[]
   /** Host folder for run folders that a rollback took out of the view. */
   kept: string
 }
@@ -91,9 +93,9 @@ export class Commands {
     const { namespace, stored } = options
     const own = stored.mode === 'user'
     const at = () => namespace.path(RUN_FOLDER)
-    this.#folders = new RunFolders(at, stored.agent, own)
-    this.#rootFolders = new RunFolders(at, ROOT_USER, own)
-    this.#kept = new RunFolders(() => options.kept, stored.agent, true)
+    this.#folders = new RunFolders(at, stored.agent, options.starter, own)
+    this.#rootFolders = new RunFolders(at, ROOT_USER, options.starter, own)
+    this.#kept = new RunFolders(() => options.kept, stored.agent, options.starter, true)
   }
 
   get launcherPid(): number | null {

@@ -90,7 +90,8 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
 
   test('the shells that wait for the next command killed: it is started all the same, once', async () => {
     const { home, workspace } = place()
-    const spec = { id: 'w', workspace, base: 'auto', network: true, env: {}, hidden: [home] } as const
+    const own = { image: null, scope: 'workspace', env: {}, hidden: [home] } as const
+    const spec = { id: 'w', workspace, base: 'auto', network: true, ...own } as const
     const box = new Box(await createLocalProvider({ home }).create(spec))
     onTestFinished(() => box.sandbox.destroy())
     // They read a pipe, the launcher a socket. The supervisor of this command is its parent.

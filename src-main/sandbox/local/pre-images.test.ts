@@ -6,10 +6,9 @@ import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { InvalidPathError } from '../../contract/index.ts'
 import { preImageCrashPoints } from '../../store/index.ts'
-import { type Box, type ProviderSource, World } from '../conformance/world.ts'
+import { type Box, World } from '../conformance/world.ts'
 import type { FilesState } from '../sandbox.ts'
-
-const source: ProviderSource = { module: join(import.meta.dirname, 'index.ts'), factory: 'createLocalProvider' }
+import { localSource } from './for-tests.ts'
 
 const bytes = (...paths: string[]) => paths.map((path) => Buffer.from(path))
 /** Everything that commands see, with modes, and times of files. */
@@ -19,7 +18,7 @@ const seen = (box: Box): Promise<string> =>
   )
 
 async function begun(): Promise<{ world: World; box: Box; points: FilesState[] }> {
-  const world = await World.make(source)
+  const world = await World.make(localSource)
   for (const path of ['edited', 'deleted', 'folder/in/it', 'folder/other', 'was a file', 'odd\nname'])
     world.host(path, `${path} as it was\n`)
   const box = await world.sandbox({ base: 'live' })
@@ -118,7 +117,7 @@ suiteNeeding(['local'], 'pre-images', () => {
   })
 
   test('a copied base needs none', async () => {
-    const world = await World.make(source)
+    const world = await World.make(localSource)
     world.host('edited', 'as it was')
     const box = await world.sandbox({ base: 'copy' })
     expect(await box.sandbox.keepHostEntries(bytes('edited'))).toBe(true)
@@ -132,7 +131,7 @@ suiteNeeding(['local'], 'pre-images', () => {
       const before = await views(box, points)
       await box.sandbox.detach()
       const script = `
-        const { createLocalProvider } = await import(${JSON.stringify(source.module)})
+        const { createLocalProvider } = await import(${JSON.stringify(localSource.module)})
         const sandbox = await createLocalProvider({ home: ${JSON.stringify(world.home)} }).attach(${JSON.stringify(box.sandbox.id)})
         await sandbox.keepHostEntries(${JSON.stringify(CHANGED)}.map((path) => Buffer.from(path)))`
       const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {

@@ -32,6 +32,11 @@ export interface Programs {
   sh: string
   /** A static busybox, to be the holder; null where there is none. */
   busybox: string | null
+  /**
+   * The words before each command where a busybox becomes it, which would start its own program in place of another of
+   * that name: with the signals that a background job ignores.
+   */
+  starter: readonly string[]
   /** PATH of everything that the engine starts. */
   path: string
 }
@@ -60,6 +65,7 @@ export function findPrograms(shell = process.env.REWIND_CONTROL_SHELL): Programs
     sh,
     shell: isStatic && shell !== 'sh' ? [realpathSync(busybox), 'sh'] : [sh],
     busybox: isStatic ? realpathSync(busybox) : null,
+    starter: [paths.env, '--default-signal=INT,QUIT'],
     path: folders.join(delimiter),
   }
 }

@@ -56,10 +56,15 @@ export class RunFolders {
   readonly #root: () => string
   readonly #agent: Agent
   readonly #own: boolean
+  readonly #starter: readonly string[]
 
-  /** @param own whether this process is the agent's user already */
-  constructor(root: () => string, agent: Agent, own: boolean) {
+  /**
+   * @param starter the words before each command
+   * @param own whether this process is the agent's user already
+   */
+  constructor(root: () => string, agent: Agent, starter: readonly string[], own: boolean) {
     this.#root = root
+    this.#starter = starter
     this.#agent = agent
     this.#own = own
   }
@@ -76,7 +81,8 @@ export class RunFolders {
       try {
         const folder = openOwn(root, name)
         try {
-          for (const [file, content] of launchFiles(name, meta, spec, dir, env)) writeNew(folder, file, content)
+          for (const [file, content] of launchFiles(name, meta, spec, dir, env, this.#starter))
+            writeNew(folder, file, content)
           if (!this.#own) fchownSync(folder, this.#agent.uid, this.#agent.gid)
         } finally {
           closeSync(folder)
@@ -232,6 +238,7 @@ function launchFiles(
   { command, stdin, terminal }: CommandSpec,
   dir: string,
   env: Readonly<Record<string, string>>,
+  starter: readonly string[],
 ): [file: string, content: string | Uint8Array][] {
   const files: [string, string | Uint8Array][] = []
   const inside = `${RUN_FOLDER}/${name}`
@@ -255,7 +262,7 @@ function launchFiles(
     words = shown.words
   }
   const input = stdin === undefined ? '/dev/null' : `${inside}/stdin`
-  lines.push(`set -- ${[dir, name, input, ...words].map(quote).join(' ')}`)
+  lines.push(`set -- ${[dir, name, input, ...starter, ...words].map(quote).join(' ')}`)
   files.push(['launch', `${lines.join('\n')}\n`])
   return files
 }

@@ -104,7 +104,7 @@ export class LocalSandbox implements Sandbox {
       stored,
       plan,
       environment: options.environment,
-      starter: options.programs.starter,
+      starter: plan.image === null ? [] : options.programs.starter,
       kept: join(folder, 'kept'),
     })
     this.#freezer = new Freezer(this.#groups, () => this.#commands.processes())

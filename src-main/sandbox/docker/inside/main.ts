@@ -52,8 +52,8 @@ async function take(taking: () => Promise<Sandbox>, host: string | null): Promis
   replaceEarlier()
   if (host !== null) writeFileSync(HOST_FILE, host)
   held = await taking()
-  const { facts, losses, ended } = held
-  return { facts, losses: [...losses], ended }
+  const { facts, losses, restarted, ended } = held
+  return { facts, losses: [...losses], restarted, ended }
 }
 
 async function command(id: string): Promise<RunningCommand> {
@@ -90,6 +90,7 @@ const calls: InsideCalls = {
   checkpoint: (operation) => sandbox().checkpoint(operation),
   rollback: (operation, to) => sandbox().rollback(operation, to),
   prune: (kept) => sandbox().prune(kept),
+  keepHostEntries: (paths) => sandbox().keepHostEntries(paths),
   usage: () => sandbox().usage(),
   changes: (from, to) => sandbox().changes(from, to),
   pair: (path, from, to, limit) => sandbox().pair(path, from, to, limit),
