@@ -7,10 +7,11 @@ pid=${stat%% *}
 # shellcheck disable=SC2086 # a list of numbers, from the third field on
 set -- ${stat##*) }
 started=${20}
-"$MOUNT" -t proc -o nosuid,nodev,noexec proc /run/m/proc &&
+# Masked in both places: /proc/1/root is the holder's. Made in this one, as at the other there may be masks of the host's
+# own beneath it (in a container there are), which `mount -a` would take for these.
+"$MOUNT" -t proc -o nosuid,nodev,noexec proc /run/h/proc &&
   "$MOUNT" -a -T /run/s/proc-masks &&
-  # Masked here as well: /proc/1/root is this.
-  "$MOUNT" --rbind /run/m/proc /run/h/proc || exit
+  "$MOUNT" --rbind /run/h/proc /run/m/proc || exit
 cd / || exit
 # shellcheck disable=SC2086 # options without blanks
 set -- "$CHROOT" $HOLDER_IDENTITY /run/h $HOLDER_PROGRAM

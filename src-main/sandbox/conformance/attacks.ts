@@ -91,13 +91,15 @@ export function attackBehaviours(source: ProviderSource): void {
     const prey = await makePrey(source)
     const box = await prey.world.sandbox()
     const own = [
-      prey.world.workspace,
+      box.sandbox.facts.workspace,
       '/tmp',
       '/var/tmp',
       '/dev/shm',
       '/run/rewind',
       await box.say('echo $HOME'),
       '/proc',
+      // Open to all in an image, and as all of it the sandbox's own.
+      ...(source.scope === 'machine' ? ['/run/lock'] : []),
     ]
     const prune = own.flatMap((path) => ['-path', path, '-o']).slice(0, -1)
     const search = (top: string) => [

@@ -15,6 +15,8 @@ export interface ProviderSource {
   scope: SandboxSpec['scope']
   /** How this machine is reached from a sandbox with a network; whether the two are the same network. */
   network(): { address: string; shared: boolean }
+  /** Makes a sandbox whose layers have 24 MB of room; null where this user can have no such disk. */
+  onSmallDisk: ((world: World) => Promise<Sandbox>) | null
   /** What is left on this machine of a data folder's sandboxes, or of one of them: processes, mounts, containers. */
   traces(world: Pick<World, 'home'>, id?: string): string[] | Promise<string[]>
 }

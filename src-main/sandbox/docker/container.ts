@@ -125,13 +125,13 @@ export class SandboxContainer {
   /** Removes all of it, whatever state it is in. @throws EngineUnavailableError */
   async remove(): Promise<void> {
     try {
-      await unlessGone(this.handle.remove({ force: true, v: true }))
       for (const end = Date.now() + SETTLES_MS; ; await sleep(100)) {
         try {
+          await unlessGone(this.handle.remove({ force: true, v: true }))
           await unlessGone(this.#docker.getVolume(this.name).remove())
           return
         } catch (error) {
-          // While somebody else is removing the container.
+          // Somebody else is removing it, or docker goes on making what a host asked for that is dead by now.
           if (!hasStatus(error, 409) || Date.now() > end) throw error
         }
       }

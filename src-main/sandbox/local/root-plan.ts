@@ -160,14 +160,14 @@ export function mountTable(plan: RootPlan): string {
 export const machineTable = (plan: RootPlan): string =>
   table(plan.places.map(({ folder, inside }) => entry(`/run/v/${folder}`, ROOT + inside, 'none', 'bind')))
 
-/** As docker: what nobody may write, or read, of the sandbox's own /proc. */
+/** As docker: what nobody may write, or read, of the sandbox's own /proc, which the holder makes at its own. */
 export function procTable(): string {
   const readOnly = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger'].filter((name) => existsSync(`/proc/${name}`))
   const empty = ['acpi', 'asound', 'scsi'].filter((name) => existsSync(`/proc/${name}`))
   const closed = ['interrupts', 'kcore', 'keys', 'latency_stats', 'timer_list', 'timer_stats', 'sched_debug'].filter(
     (name) => existsSync(`/proc/${name}`),
   )
-  const at = (name: string): string => `${ROOT}/proc/${name}`
+  const at = (name: string): string => `/run/h/proc/${name}`
   return table([
     ...readOnly.map((name) => entry(at(name), at(name), 'none', 'bind,ro,nosuid,nodev,noexec')),
     ...empty.map((name) => entry(`${SKELETON}/empty`, at(name), 'none', 'bind,ro,nosuid,nodev,noexec')),
