@@ -30,6 +30,8 @@ const OVERLAYS = ['workspace', 'machine'] as const
 const OTHER_HOST = join(import.meta.dirname, 'other-host.ts')
 /** Points above this are pruned, as looking at all of them is what a step costs. */
 const MANY_POINTS = 12
+/** More than are mounted as one folder each. */
+const BURST = 70
 
 interface Point {
   state: FilesState
@@ -131,6 +133,7 @@ export class Program {
     else if (what < 0.35) this.#hostEdits()
     else if (what < 0.4) await this.#writeFromOutside()
     else if (what < 0.44) await this.#changeHosts()
+    else if (what < 0.46) await this.#burst()
     for (const area of this.#areas) {
       if (area.overlay === 'workspace' || this.#random() < 0.3) area.edit(1 + below(this.#random, 8))
     }
@@ -303,6 +306,15 @@ while True:
       const runs = command !== undefined && (await Promise.race([command.ended.then(() => false), sleep(0, true)]))
       if (runs) this.#processes.set(id, command)
       else this.#processes.delete(id)
+    }
+  }
+
+  /** More points than are mounted as folders of their own, which nobody keeps: runs of layers are made one on the way. */
+  async #burst(): Promise<void> {
+    this.#story.push(`${BURST} points in a row`)
+    for (let n = 0; n < BURST; n++) {
+      this.#areas[0]?.edit(1)
+      await this.box.sandbox.checkpoint(randomUUID())
     }
   }
 
