@@ -15,6 +15,8 @@ const session = (name: string, workspace: string, status: SessionSummary['status
   workspaceInside: workspace,
   engine: 'local',
   engineDetail: '',
+  image: null,
+  scope: 'workspace' as const,
   base: 'copy',
   status,
   mode: 'interactive',

@@ -57,6 +57,13 @@ export class Output {
     if (!this.#quiet) process.stderr.write(`${text}\n`)
   }
 
+  /** Progress that is written over the progress before, on a terminal; an empty one leaves the line clean. */
+  status(text: string): void {
+    if (this.#quiet) return
+    const width = (process.stderr.columns ?? 80) - 1
+    process.stderr.write(`\r\x1b[K${[...text].slice(0, width).join('')}`)
+  }
+
   /** @param data what the command had to say beside its error */
   failure(error: RewindError, exitCode: number, data?: unknown): void {
     if (this.json) {

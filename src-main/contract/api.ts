@@ -11,9 +11,12 @@ import {
   CommandRecord,
   CommandResult,
   Conversation,
-  EngineName,
+  EngineChoice,
+  EnginesOffer,
   FileCounts,
   FilePair,
+  ImageName,
+  ImageProgress,
   LedgerEntry,
   Message,
   Missed,
@@ -25,6 +28,7 @@ import {
   RollbackEvent,
   RollbackResult,
   Rules,
+  SandboxScope,
   SessionMode,
   SessionSummary,
   TakenBy,
@@ -86,7 +90,11 @@ export const SessionOptions = z.object({
   create: z.boolean().default(false),
   /** Begin anew where a live session of that name and workspace exists (otherwise it is attached to). */
   force: z.boolean().default(false),
-  engine: z.enum(['auto', ...EngineName.options]).default('auto'),
+  engine: EngineChoice.default('auto'),
+  /** What docker runs; left out, it is the one that REWIND_IMAGE names, else the product's own. Only docker has images. */
+  image: ImageName.optional(),
+  /** Left out, it is the machine where the engine can, else the workspace. */
+  scope: SandboxScope.optional(),
   mode: SessionMode.default('interactive'),
   base: BaseChoice.default('auto'),
   network: z.boolean().default(true),
@@ -139,7 +147,15 @@ export const contract = {
     destroy: oc.input(ActingOn).output(SessionSummary),
     /** Opens a session that a person began to agents, or closes it to them. */
     share: oc.input(SessionRef.extend({ on: z.boolean().default(true) })).output(SessionSummary),
-    demo: oc.output(SessionSummary),
+    demo: oc.input(z.object({ engine: EngineChoice.default('auto') }).optional()).output(SessionSummary),
+  },
+  engines: {
+    offer: oc.output(EnginesOffer),
+    /**
+     * Has an image made or pulled where it is missing (null: the one that sandboxes get by default), and tells how far it
+     * is until it is there. Whoever asks for the same joins; when the last of them leaves, it is called off.
+     */
+    image: oc.input(z.object({ name: ImageName.nullable().default(null) })).output(eventIterator(ImageProgress)),
   },
   timeline: {
     get: oc.input(SessionRef).output(Timeline),
@@ -247,6 +263,8 @@ export const contract = {
           id: RetryableId,
           command: CommandLine,
           cwd: z.string().nullable().default(null),
+          /** `root` may install packages: a person's to ask for, in a sandbox of docker's whose scope is the machine. */
+          user: z.enum(['agent', 'root']).optional(),
           env: z.record(z.string(), z.string()).default({}),
           /** base64 */
           stdin: z.string().nullable().default(null),

@@ -4,6 +4,42 @@ import { z } from 'zod'
 export const EngineName = z.enum(['local', 'docker'])
 export type EngineName = z.infer<typeof EngineName>
 
+/** `auto`: docker where an engine answers that holds the image of the sandboxes, else local. */
+export const EngineChoice = z.enum(['auto', ...EngineName.options])
+export type EngineChoice = z.infer<typeof EngineChoice>
+
+/** What goes back with a rewind beside the workspace: all that the image holds, or temporary files and the home alone. */
+export const SandboxScope = z.enum(['machine', 'workspace'])
+export type SandboxScope = z.infer<typeof SandboxScope>
+
+/** As docker names images. */
+export const ImageName = z.string().min(1).max(255)
+
+/** How far the making of an image is. */
+export const ImageProgress = z.object({
+  /** One line for a person: a step of its recipe, what a package manager says, which layers are being fetched. */
+  text: z.string(),
+  /** Of the whole, from 0 to 1; null where that cannot be known. */
+  fraction: z.number().nullable(),
+})
+export type ImageProgress = z.infer<typeof ImageProgress>
+
+const EngineOffer = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), detail: z.string() }),
+  z.object({ ok: z.literal(false), reason: z.string(), remedy: z.string() }),
+])
+
+/** What a session can be begun with here. */
+export const EnginesOffer = z.object({
+  local: EngineOffer,
+  docker: EngineOffer,
+  /** The image that a sandbox of docker's gets where nobody names one; `present` is null where no engine answers. */
+  image: z.object({ name: z.string(), present: z.boolean().nullable() }),
+  /** What `auto` comes to, and why, as a sentence; null where neither can be used. */
+  auto: z.object({ engine: EngineName.nullable(), why: z.string() }),
+})
+export type EnginesOffer = z.infer<typeof EnginesOffer>
+
 export const SessionStatus = z.enum(['starting', 'running', 'paused', 'halted', 'ended', 'destroyed', 'unreachable'])
 export type SessionStatus = z.infer<typeof SessionStatus>
 
@@ -42,6 +78,9 @@ export const SessionSummary = z.object({
   engine: EngineName,
   /** How the engine runs here, in words for a person: 'namespaces as root', 'user namespaces'. */
   engineDetail: z.string(),
+  /** The image that it runs in; null in the local engine, which has none. */
+  image: z.string().nullable().default(null),
+  scope: SandboxScope.default('workspace'),
   base: z.enum(['copy', 'live']),
   status: SessionStatus,
   mode: SessionMode,

@@ -1,5 +1,4 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -23,18 +22,10 @@ describe('what a machine offers', () => {
     vi.stubEnv('PATH', folder)
     vi.stubEnv('REWIND_CHROMIUM', 'none')
     const checks = await examine(folder)
-    expect(checks.map(({ name }) => name)).toEqual([
-      'node',
-      'userns',
-      'browser',
-      'electron',
-      'docker',
-      'busybox',
-      'data folder',
-    ])
+    expect(checks.map(({ name }) => name)).toEqual(['node', 'userns', 'browser', 'electron', 'busybox', 'data folder'])
     for (const { ok, remedy } of checks) expect(remedy !== null).toBe(!ok)
     expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['browser', 'docker', 'busybox']),
+      expect.arrayContaining(['browser', 'busybox']),
     )
   })
 
@@ -48,16 +39,5 @@ describe('what a machine offers', () => {
 
   test('the data folder says where it is and how much room there is', async () => {
     expect((await checkOf('data folder'))?.detail).toMatch(new RegExp(`^${folder} on .+, \\d+\\.\\d GB free$`))
-  })
-
-  test('a docker that answers is not called usable', async () => {
-    const socket = join(folder, 'docker.sock')
-    const server = createServer().listen(socket)
-    await new Promise((resolve) => server.once('listening', resolve))
-    vi.stubEnv('DOCKER_HOST', `unix://${socket}`)
-    expect(await checkOf('docker')).toMatchObject({ ok: false, detail: expect.stringContaining('An engine answers') })
-    server.close()
-    vi.stubEnv('DOCKER_HOST', `unix://${folder}/none.sock`)
-    expect(await checkOf('docker')).toMatchObject({ ok: false, detail: 'No engine answers.' })
   })
 })

@@ -1,7 +1,6 @@
 /** What the host's machine offers, apart from the engines' own part: one line each, with the remedy where it is missing. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, statfsSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import type { Check } from '../contract/index.ts'
 import type { Facts } from './launch/choose.ts'
@@ -13,15 +12,7 @@ const LOW_DISK_BYTES = 2 * 1024 ** 3
 /** Looks at everything there is to look at; takes no longer than a second and changes nothing. */
 export async function examine(home: string): Promise<Check[]> {
   const facts = lookAtMachine(join(packageRoot, 'node_modules/electron'))
-  return [
-    node(),
-    await userNamespaces(),
-    browser(facts),
-    electron(facts),
-    await docker(),
-    busybox(),
-    dataFolderCheck(home),
-  ]
+  return [node(), await userNamespaces(), browser(facts), electron(facts), busybox(), dataFolderCheck(home)]
 }
 
 const check = (name: string, detail: string | null, missing: string, remedy: string): Check =>
@@ -65,29 +56,6 @@ function electron({ electron }: Facts): Check {
     'Its program is not here.',
     '`npm start` fetches it where it can; without it the window opens in a browser.',
   )
-}
-
-async function docker(): Promise<Check> {
-  const path = process.env.DOCKER_HOST?.startsWith('unix://')
-    ? process.env.DOCKER_HOST.slice('unix://'.length)
-    : '/var/run/docker.sock'
-  const answers = await new Promise<boolean>((resolve) => {
-    const socket = connect(path)
-    const settle = (value: boolean) => {
-      socket.destroy()
-      resolve(value)
-    }
-    socket.setTimeout(500, () => settle(false))
-    socket.once('connect', () => settle(true))
-    socket.once('error', () => settle(false))
-  })
-  const detail = answers ? 'An engine answers, but this version does not use it yet.' : 'No engine answers.'
-  return {
-    name: 'docker',
-    ok: false,
-    detail,
-    remedy: 'The docker engine comes in a later version; sandboxes are made with the local engine.',
-  }
 }
 
 /** Optional: without it the control shell is the system's own, and each operation takes a little longer. */

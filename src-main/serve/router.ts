@@ -74,7 +74,21 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
         context.scope.findToEnd(input.session).destroy(input),
       ),
       share: os.sessions.share.handler((call) => of(call).share(call.input.on)),
-      demo: os.sessions.demo.handler(() => sessions.demo()),
+      demo: os.sessions.demo.handler(({ input }) => sessions.demo(input?.engine)),
+    },
+    engines: {
+      offer: os.engines.offer.handler(() => sessions.engines()),
+      image: os.engines.image.handler(async function* ({ input, signal, context }) {
+        try {
+          for await (const progress of sessions.image(input.name, signal)) {
+            yield progress
+            await context.drained(signal)
+          }
+        } catch (error) {
+          // A stream fails after its call was answered, where the middleware no longer sees it.
+          throw toRpcError(error)
+        }
+      }),
     },
     timeline: {
       get: os.timeline.get.handler((call) => of(call).timeline()),
@@ -106,7 +120,10 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       sync: os.messages.sync.handler((call) => of(call).sync(call.input)),
     },
     commands: {
-      start: os.commands.start.handler((call) => of(call).startCommand(call.input)),
+      start: os.commands.start.handler((call) => {
+        call.context.scope.admitUser(call.input.user)
+        return of(call).startCommand(call.input)
+      }),
       wait: os.commands.wait.handler((call) => of(call).waitCommand(call.input)),
       stop: os.commands.stop.handler((call) => of(call).stopCommand(call.input)),
       get: os.commands.get.handler((call) => of(call).command(call.input)),

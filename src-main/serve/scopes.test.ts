@@ -13,6 +13,7 @@ const AGENTS = [
   'commands.start',
   'commands.stop',
   'commands.wait',
+  'engines.image',
   'files.changes',
   'files.pair',
   'files.read',
@@ -73,6 +74,13 @@ test.each(procedures)('%s', async (procedure) => {
   )
   if (AGENTS.includes(procedure)) expect(error).not.toBeInstanceOf(DeclinedError)
   else expect(error).toBeInstanceOf(DeclinedError)
+})
+
+test('commands as root are not an agent’s to run, those as itself are', async () => {
+  const start = (user: 'agent' | 'root') =>
+    agent.rpc.commands.start({ session: 'any', id: 'one', command: 'id', user }).catch((error: unknown) => error)
+  expect(await start('root')).toBeInstanceOf(DeclinedError)
+  expect(await start('agent')).not.toBeInstanceOf(DeclinedError)
 })
 
 test('a person may ask for all of it', async () => {

@@ -19,6 +19,8 @@ export interface Scope {
   readonly name: ScopeName
   /** @throws DeclinedError for a procedure (`timeline.undo`) that is not its to call */
   admit(procedure: string): void
+  /** @throws DeclinedError for a user that is not its to run commands as */
+  admitUser(user: 'agent' | 'root' | undefined): void
   list(): SessionSummary[]
   /** @throws SandboxNotFoundError, also for a session that exists and is not open to it */
   find(ref: string): Session
@@ -40,6 +42,7 @@ export function personScope({ sessions, allowed }: ScopeParts): Scope {
   return {
     name: 'person',
     admit: () => {},
+    admitUser: () => {},
     list: () => sessions.list(),
     find,
     findToDecide: find,
@@ -62,7 +65,7 @@ const TOOLS_USE = new Set(
     'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.runTests',
     // Its hook.
     'rules.onTurn',
-    'ledger.list ledger.verify tools.begin tools.end',
+    'ledger.list ledger.verify tools.begin tools.end engines.image',
   ].flatMap((line) => line.split(' ')),
 )
 
@@ -84,6 +87,12 @@ export function agentScope({ sessions, allowed }: ScopeParts, grants: Grants): S
       if (!TOOLS_USE.has(procedure))
         throw new DeclinedError(`${procedure} is a person's to call.`, {
           nextStep: 'Ask the person to do it, in the window or on the command line.',
+        })
+    },
+    admitUser(user) {
+      if (user === 'root')
+        throw new DeclinedError("Commands as root are a person's to run.", {
+          nextStep: 'Ask the person for it: `rewind exec --user root -- apt-get install -y PACKAGE`.',
         })
     },
     list: () => sessions.list().filter(mayUse),

@@ -30,6 +30,7 @@ export interface CommandRequest {
   id: string
   command: CommandLine
   cwd?: string | null
+  user?: 'agent' | 'root' | undefined
   env?: Record<string, string>
   stdin?: Uint8Array | null
   timeoutMs?: number | null
@@ -130,6 +131,7 @@ export class Commands {
           command: request.command,
           timeoutMs: request.timeoutMs ?? null,
           ...(request.cwd ? { cwd: request.cwd } : {}),
+          ...(request.user ? { user: request.user } : {}),
           ...(request.env ? { env: request.env } : {}),
           ...(request.stdin ? { stdin: request.stdin } : {}),
           ...(request.terminal ? { terminal: request.terminal } : {}),

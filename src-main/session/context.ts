@@ -18,6 +18,9 @@ import { QuietQueue } from './quiet-queue.ts'
 /** The conversation that checkpoints hold when nobody names another. */
 export const MAIN = 'main'
 
+/** Between two tries to take hold of a sandbox that could not be reached, milliseconds. */
+const RETRY_MS = 1_000
+
 export class SessionContext {
   readonly id: string
   readonly store: Store
@@ -34,13 +37,18 @@ export class SessionContext {
   /** What became of the workspace on the host; null while nothing is known. */
   host: HostReport | null = null
   readonly hostFolders: HostFolders
-  #sandbox: Promise<Sandbox> | null
+  #sandbox: Promise<Sandbox> | null = null
+  /** When it was last tried to take hold of it, milliseconds since 1970. */
+  #tried = Date.now()
+  #failed = false
   /** Row and timeline as the store holds them: this host is their only writer, so they are read once. */
   #row: SessionRow | null = null
   #points: Point[] | null = null
 
   /** Removes what the engine has of it, whatever state that is in. */
   readonly removeSandbox: () => Promise<void>
+  /** Takes hold of it, and says in the row how that went. */
+  readonly #reach: () => Promise<Sandbox>
 
   constructor(parts: {
     id: string
@@ -50,16 +58,16 @@ export class SessionContext {
     hostFolders: HostFolders
     sandbox: Promise<Sandbox> | null
     removeSandbox: () => Promise<void>
+    reach: () => Promise<Sandbox>
   }) {
     this.id = parts.id
     this.store = parts.store
     this.hub = parts.hub
     this.home = parts.home
     this.hostFolders = parts.hostFolders
-    this.#sandbox = parts.sandbox
     this.removeSandbox = parts.removeSandbox
-    // Whoever needs the sandbox meets the failure; nobody needing it is no unhandled rejection.
-    parts.sandbox?.catch(() => {})
+    this.#reach = parts.reach
+    if (parts.sandbox) void this.#hold(parts.sandbox)
   }
 
   get row(): SessionRow {
@@ -173,7 +181,7 @@ export class SessionContext {
       throw new SandboxNotFoundError(`The files of session ${name} are no longer held: it was destroyed.`, {
         nextStep: 'Its timeline, messages and ledger can still be read.',
       })
-    return this.#sandbox
+    return this.#reached(this.#sandbox)
   }
 
   /**
@@ -190,7 +198,24 @@ export class SessionContext {
       throw new EngineUnavailableError(`The sandbox of session ${name} cannot be reached.`, {
         nextStep: 'See `rewind doctor`, then end it with `rewind destroy`.',
       })
-    return this.#sandbox
+    return this.#reached(this.#sandbox)
+  }
+
+  /** One that could not be reached is tried again, now and then: docker may be there by now. */
+  #reached(sandbox: Promise<Sandbox>): Promise<Sandbox> {
+    if (!this.#failed || Date.now() - this.#tried < RETRY_MS) return sandbox
+    this.#tried = Date.now()
+    return this.#hold(this.#reach())
+  }
+
+  #hold(sandbox: Promise<Sandbox>): Promise<Sandbox> {
+    this.#sandbox = sandbox
+    this.#failed = false
+    // Whoever needs the sandbox meets the failure; nobody needing it is no unhandled rejection.
+    sandbox.catch(() => {
+      this.#failed = this.#sandbox === sandbox
+    })
+    return sandbox
   }
 
   /** As {@link live}, for what changes the sandbox; a halted session only takes a decision. */

@@ -7,26 +7,26 @@ import {
   type Check,
   DeclinedError,
   DISK_BUDGET,
+  type EngineChoice,
+  type EngineName,
+  type EnginesOffer,
   EngineUnavailableError,
+  type ImageProgress,
   InvalidOptionError,
   isLive,
   SandboxNotFoundError,
+  type SandboxScope,
   type ScopeName,
   type SessionEvent,
   SessionHaltedError,
   type SessionOptions,
   type SessionSummary,
 } from '../contract/index.ts'
-import {
-  createLocalProvider,
-  HostFolders,
-  type Leftover,
-  type Sandbox,
-  type SandboxProvider,
-} from '../sandbox/index.ts'
+import { HostFolders, type Leftover, type Sandbox } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import { SessionContext } from './context.ts'
 import { DemoPlayer } from './demo.ts'
+import { createEngines, type Engines } from './engines.ts'
 import { EventHub } from './event-hub.ts'
 import { Session } from './session.ts'
 import { resolveWorkspace } from './workspace.ts'
@@ -56,8 +56,8 @@ export interface Created {
  * @returns a manager that has taken hold of (or is taking hold of) every live sandbox
  */
 export async function openSessions(options: { home: string; store: Store }): Promise<SessionManager> {
-  const provider = createLocalProvider({ home: options.home })
-  const manager = new SessionManager({ ...options, provider })
+  const engines = createEngines({ home: options.home, storeId: storeId(options.store) })
+  const manager = new SessionManager({ ...options, engines })
   await manager.open()
   return manager
 }
@@ -65,7 +65,7 @@ export async function openSessions(options: { home: string; store: Store }): Pro
 export class SessionManager {
   readonly #home: string
   readonly #store: Store
-  readonly #provider: SandboxProvider
+  readonly #engines: Engines
   readonly #hub: EventHub
   readonly #sessions = new Map<string, Session>()
   readonly #sandboxes = new Map<string, Promise<Sandbox>>()
@@ -74,12 +74,13 @@ export class SessionManager {
   readonly #turns = new Map<string, Promise<void>>()
   /** What was left by a host that died while it made a sandbox, and could not be removed. */
   readonly #strays: Check[] = []
-  #beginning = 0
+  /** Ids of sandboxes that are being made, and have no record yet. */
+  readonly #beginning = new Set<string>()
 
-  constructor(parts: { home: string; store: Store; provider: SandboxProvider }) {
+  constructor(parts: { home: string; store: Store; engines: Engines }) {
     this.#home = parts.home
     this.#store = parts.store
-    this.#provider = parts.provider
+    this.#engines = parts.engines
     this.#hub = new EventHub(parts.store)
     this.#hostFolders = new HostFolders(parts.home)
     this.#demos = new DemoPlayer({ home: parts.home, hub: this.#hub })
@@ -87,11 +88,20 @@ export class SessionManager {
 
   /** Takes over what an earlier host of this data folder left. */
   async open(): Promise<void> {
-    const rows = this.#store.sessions.list()
-    const known = new Set(rows.filter((row) => row.status !== 'destroyed').map((row) => row.id))
-    for (const row of rows) this.#adopt(row)
-    // A sandbox without a record was being made when its host died; nobody can name it.
-    for (const id of await this.#provider.list()) if (!known.has(id)) this.#note(await this.#provider.remove(id))
+    for (const row of this.#store.sessions.list()) this.#adopt(row)
+    await this.#removeStrays('local')
+    // It may take a while to answer, or never do so: nobody waits for that.
+    void this.#removeStrays('docker').catch(ignore)
+  }
+
+  /** A sandbox without a record was being made when its host died; nobody can name it. */
+  async #removeStrays(engine: EngineName): Promise<void> {
+    const provider = this.#engines.of(engine)
+    for (const id of await provider.list()) {
+      const row = this.#store.sessions.get(id)
+      if (this.#beginning.has(id) || (row && row.status !== 'destroyed')) continue
+      this.#note(await provider.remove(id))
+    }
   }
 
   list(): SessionSummary[] {
@@ -148,11 +158,11 @@ export class SessionManager {
   }
 
   /** Begins the demo on a scratch copy of its workspace and plays its story in the background. */
-  demo(): Promise<SessionSummary> {
-    return this.#alone('demo', () => this.#demo())
+  demo(engine: EngineChoice = 'auto'): Promise<SessionSummary> {
+    return this.#alone('demo', () => this.#demo(engine))
   }
 
-  async #demo(): Promise<SessionSummary> {
+  async #demo(engine: EngineChoice): Promise<SessionSummary> {
     const taken = new Set(
       this.#store.sessions
         .list()
@@ -169,7 +179,7 @@ export class SessionManager {
         explicit: true,
         create: false,
         force: false,
-        engine: 'auto',
+        engine,
         mode: 'interactive',
         base: 'auto',
         network: false,
@@ -185,19 +195,32 @@ export class SessionManager {
     return this.#hub.stream(since, signal, follow)
   }
 
+  /** What a session can be begun with here. */
+  engines(): Promise<EnginesOffer> {
+    return this.#engines.offer()
+  }
+
+  /**
+   * Has an image made where it is missing, and tells how far it is until it is there.
+   * @param name null for the one that sandboxes get by default
+   * @throws CancelledError, InvalidOptionError (no such image), DiskFullError, EngineUnavailableError
+   */
+  image(name: string | null, signal?: AbortSignal): AsyncGenerator<ImageProgress> {
+    return this.#engines.images.ensure(name ?? this.#engines.image, signal)
+  }
+
   /** What `doctor` says of the engines. */
   async checks(): Promise<Check[]> {
-    const local = await this.#provider.available()
-    const engine = local.ok
-      ? { name: 'local', ok: true, detail: local.detail, remedy: null }
-      : { name: 'local', ok: false, detail: local.reason, remedy: local.remedy }
-    return [engine, ...this.#strays]
+    return [...(await this.#engines.checks()), ...this.#strays]
   }
 
   /** No command runs, no swap is under way, no session is being made, no demo plays. */
   idle(): boolean {
     return (
-      this.#beginning === 0 && !this.#demos.playing && ![...this.#sessions.values()].some((session) => session.busy)
+      this.#beginning.size === 0 &&
+      !this.#engines.images.busy &&
+      !this.#demos.playing &&
+      ![...this.#sessions.values()].some((session) => session.busy)
     )
   }
 
@@ -261,44 +284,46 @@ export class SessionManager {
   }
 
   async #begin(options: SessionOptions, begunBy: ScopeName | 'demo'): Promise<Session> {
-    if (options.engine === 'docker')
-      throw new EngineUnavailableError('The docker engine is not part of this version.', {
-        nextStep: 'Use --engine local.',
-      })
-    const available = await this.#provider.available()
-    if (!available.ok)
-      throw new EngineUnavailableError(`No engine can run here: ${available.reason}`, { nextStep: available.remedy })
     const id = `s${randomBytes(8).toString('hex')}`
     // What changes on the host from here on is not what the session began from.
     const began = new Date()
-    this.#beginning++
+    this.#beginning.add(id)
     try {
-      const sandbox = await this.#provider.create({
+      const { engine, image, scope } = await this.#engines.choose(options)
+      if (image !== null) await this.#engines.images.ensured(image)
+      const sandbox = await this.#engines.of(engine).create({
         id,
         workspace: options.workspace,
+        image,
+        scope,
         base: options.base,
         network: options.network,
-        image: null,
-        scope: 'workspace',
         env: options.env,
         hidden: [this.#home],
       })
       try {
-        return this.#record({ id, began, options, begunBy }, sandbox)
+        return this.#record({ id, began, options, begunBy, image, scope }, sandbox)
       } catch (error) {
         await sandbox.destroy()
         throw error
       }
     } finally {
-      this.#beginning--
+      this.#beginning.delete(id)
     }
   }
 
   #record(
-    beginning: { id: string; began: Date; options: SessionOptions; begunBy: ScopeName | 'demo' },
+    beginning: {
+      id: string
+      began: Date
+      options: SessionOptions
+      begunBy: ScopeName | 'demo'
+      image: string | null
+      scope: SandboxScope
+    },
     sandbox: Sandbox,
   ): Session {
-    const { id, began, options, begunBy } = beginning
+    const { id, began, options, begunBy, image, scope } = beginning
     const { facts } = sandbox
     const { sessions } = this.#store
     return this.#store.transaction(() => {
@@ -309,6 +334,8 @@ export class SessionManager {
         workspaceInside: facts.workspace,
         engine: facts.engine,
         engineDetail: facts.detail,
+        image,
+        scope,
         base: facts.base,
         status: 'running',
         mode: options.mode,
@@ -331,7 +358,7 @@ export class SessionManager {
         env: options.env,
         haltedBy: null,
       })
-      const context = this.#context(id, Promise.resolve(sandbox))
+      const context = this.#context({ id, engine: facts.engine }, Promise.resolve(sandbox))
       context.insertPoint(
         {
           id: 'base',
@@ -368,15 +395,15 @@ export class SessionManager {
   /** A session that an earlier host began. */
   #adopt(row: SessionRow): void {
     const sandbox = row.status === 'destroyed' ? null : this.#attach(row)
-    const session = new Session(this.#context(row.id, sandbox))
+    const session = new Session(this.#context(row, sandbox))
     this.#sessions.set(row.id, session)
     if (sandbox) this.#sandboxes.set(row.id, sandbox)
   }
 
   async #attach(row: SessionRow): Promise<Sandbox> {
-    if (row.status === 'ended') return this.#provider.open(row.id)
+    if (row.status === 'ended') return this.#engines.of(row.engine).open(row.id)
     try {
-      const sandbox = await this.#provider.attach(row.id)
+      const sandbox = await this.#engines.of(row.engine).attach(row.id)
       // The session is in the map by then: attach is never done in the same tick.
       const session = this.#session(row.id)
       if (!sandbox.ended) await session.recover(sandbox)
@@ -384,21 +411,21 @@ export class SessionManager {
       return sandbox
     } catch (error) {
       const gone = error instanceof SandboxNotFoundError
-      if (gone) this.#note(await this.#provider.remove(row.id))
+      if (gone) this.#note(await this.#engines.of(row.engine).remove(row.id))
       this.#session(row.id).restate(gone ? 'destroyed' : 'unreachable')
       throw error
     }
   }
 
-  #context(id: string, sandbox: Promise<Sandbox> | null): SessionContext {
+  #context({ id, engine }: Pick<SessionRow, 'id' | 'engine'>, sandbox: Promise<Sandbox> | null): SessionContext {
     const removeSandbox = async () => {
-      const left = await this.#provider.remove(id)
+      const left = await this.#engines.of(engine).remove(id)
       if (left)
         throw new EngineUnavailableError(`Part of the sandbox is still there: ${left.reason}`, {
           nextStep: `Remove ${left.folder} by hand.`,
         })
     }
-    return new SessionContext({
+    const context: SessionContext = new SessionContext({
       id,
       store: this.#store,
       hub: this.#hub,
@@ -406,7 +433,13 @@ export class SessionManager {
       hostFolders: this.#hostFolders,
       sandbox,
       removeSandbox,
+      reach: () => {
+        const again = this.#attach(context.row)
+        this.#sandboxes.set(id, again)
+        return again
+      },
     })
+    return context
   }
 
   #session(id: string): Session {
@@ -414,6 +447,15 @@ export class SessionManager {
     if (!session) throw new Error(`session ${id} has a row but is not held`)
     return session
   }
+}
+
+/** Names the data folder for ever, where what is of it lies beside that of others. */
+function storeId({ settings }: Store): string {
+  const known = settings.get('storeId')
+  if (known !== undefined) return known
+  const id = randomBytes(8).toString('hex')
+  settings.set('storeId', id)
+  return id
 }
 
 /** @throws DeclinedError where the live session of a name is not the caller's to use, or to replace */

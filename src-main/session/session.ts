@@ -138,6 +138,8 @@ export class Session {
 
   async #details(): Promise<SessionDetails> {
     const context = this.#context
+    // It may be there again; where not, its state says so.
+    if (context.row.status === 'unreachable') await context.live().catch(ignore)
     const { row, points } = context
     const line = currentLine(points, row.head)
     const alive = row.status === 'running' || row.status === 'halted'
@@ -562,3 +564,5 @@ export class Session {
 
 const textOf = (command: CommandRecord['command']): string =>
   typeof command === 'string' ? command : command.join(' ')
+
+const ignore = (): void => {}

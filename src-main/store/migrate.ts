@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailableError } from '../contract/index.ts'
 import { agents } from './migrations/2026-11-29-agents.ts'
+import { engines } from './migrations/2026-11-29-engines.ts'
 import { first } from './migrations/2026-11-29-first.ts'
 import { host } from './migrations/2026-11-29-host.ts'
 import { pins } from './migrations/2026-11-29-pins.ts'
@@ -22,7 +23,7 @@ export interface Migration {
 }
 
 /** Oldest first; a released one is never changed. The schema's version is how many have run. */
-export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees, host, toolCalls]
+export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees, host, toolCalls, engines]
 
 /**
  * Throws where a newer version has written the database. Reads alone, so that it can be asked before anything is changed.

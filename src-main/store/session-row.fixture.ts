@@ -8,6 +8,8 @@ export const sessionRow = (given: Partial<SessionRow> = {}): SessionRow => ({
   workspaceInside: '/home/ada/project',
   engine: 'local',
   engineDetail: 'user namespaces',
+  image: null,
+  scope: 'workspace',
   base: 'copy',
   status: 'running',
   mode: 'interactive',

@@ -6,6 +6,7 @@ import { isLive } from '../../contract/timeline.ts'
 import { isConnectionLoss, type Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, FailureWithData } from '../command.ts'
+import { type EngineOptions, engineOption, withImage } from '../engine-options.ts'
 import { pairOf } from './diff.ts'
 import { ledgerTable } from './ledger.ts'
 import { describeMessage } from './messages.ts'
@@ -14,14 +15,16 @@ export const defineDemo: Define = (program, action) => {
   program
     .command('demo')
     .description("watch an agent's bad day being undone, on a scratch copy of a small project")
+    .addOption(engineOption())
     .action(
-      action(async (cli) => {
+      action<Pick<EngineOptions, 'engine'>>(async (cli, _, { engine }) => {
         const rpc = await cli.rpc()
+        await withImage(cli, rpc, { engine })
         const stop = new AbortController()
         // Asked for before the demo begins, so that its first event is not missed. It is not taken up by a later host:
         // the demo is played by the one that began it, and goes with it.
         const events = await rpc.events({ since: null }, { signal: stop.signal, context: { retry: 0 } })
-        const demo = await rpc.sessions.demo()
+        const demo = await rpc.sessions.demo({ engine })
         const teller = new Teller(cli, rpc, demo)
         try {
           for await (const event of events) if (event.session === demo.id && (await teller.tell(event))) break

@@ -1,5 +1,6 @@
 /** `rewind exec`: a command in the sandbox, its output live, its end told. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Option } from 'commander'
 import { CancelledError, CommandError, CommandTimeoutError, InvalidOptionError } from '../../contract/errors.ts'
 import type { CommandLine, CommandRecord, CommandResult } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
@@ -10,6 +11,7 @@ import { seconds } from '../numbers.ts'
 import { readStdin } from '../prompt.ts'
 
 interface Options {
+  user?: 'agent' | 'root'
   cwd?: string
   env: Record<string, string>
   stdin?: boolean
@@ -28,6 +30,9 @@ export const defineExec: Define = (program, action) => {
     .command('exec')
     .description('run a command in the sandbox')
     .argument('<command...>', 'a line for sh, or -- PROGRAM ARGUMENT... without a shell')
+    .addOption(
+      new Option('--user <name>', 'root may install packages, in a sandbox of docker').choices(['agent', 'root']),
+    )
     .option('--cwd <folder>', 'where it runs; the workspace by default')
     .option('--env <name=value>', 'a variable for it; may be given again', addVariable, {})
     .option('--stdin', 'give it our stdin')
@@ -47,6 +52,7 @@ export const defineExec: Define = (program, action) => {
           ...running,
           command,
           cwd: options.cwd ?? null,
+          user: options.user,
           env: options.env,
           stdin: options.stdin ? (await readStdin()).toString('base64') : null,
           timeoutMs: options.timeout === undefined ? null : options.timeout * 1000,

@@ -4,20 +4,22 @@ import { Option } from 'commander'
 import type { SessionOptions } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
 import type { Define } from '../command.ts'
+import { type EngineOptions, withEngineOptions, withImage } from '../engine-options.ts'
 import { size } from '../numbers.ts'
 
-type Options = Pick<SessionOptions, 'engine' | 'mode' | 'base' | 'network'> & {
-  create?: boolean
-  force?: boolean
-  budget?: number | null
-}
+type Options = EngineOptions &
+  Pick<SessionOptions, 'mode' | 'base' | 'network'> & {
+    create?: boolean
+    force?: boolean
+    budget?: number | null
+  }
 
 export const defineInit: Define = (program, action) => {
-  program
+  const init = program
     .command('init')
     .description('begin a session on a folder, or attach to its live one')
     .argument('<path>', 'the workspace: a folder of yours')
-    .addOption(new Option('--engine <name>').choices(['auto', 'local', 'docker']).default('auto'))
+  withEngineOptions(init)
     .addOption(new Option('--mode <mode>').choices(['interactive', 'agent']).default('interactive'))
     .addOption(
       new Option('--base <how>', 'copy the folder, or take it as the lowest layer')
@@ -31,12 +33,13 @@ export const defineInit: Define = (program, action) => {
     .action(
       action<Options>(async (cli, [path = '.'], options) => {
         const rpc = await cli.rpc()
+        const sandbox = await withImage(cli, rpc, options)
         const { session, attached, created } = await rpc.sessions.create({
           name: cli.newName,
           workspace: resolve(path),
           // '.' may be anywhere; a path that was written out was meant.
           explicit: isAbsolute(path),
-          engine: options.engine,
+          ...sandbox,
           mode: options.mode,
           base: options.base,
           network: options.network,
@@ -53,6 +56,8 @@ export const defineInit: Define = (program, action) => {
             session: session.name,
             id: session.id,
             engine: session.engine,
+            image: session.image,
+            scope: session.scope,
             attached,
             created,
           },

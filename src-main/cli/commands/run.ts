@@ -8,11 +8,12 @@ import type { Rpc } from '../../serve/client/index.ts'
 import { environmentFor } from '../agents.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, given } from '../command.ts'
+import { type EngineOptions, withEngineOptions, withImage } from '../engine-options.ts'
 import { count } from '../output.ts'
 import { atTerminal, lendTerminal, terminalSize } from '../terminal.ts'
 import { addVariable, commandLine, conclude, ownCode, shown, stopWithUs } from './exec.ts'
 
-interface Options {
+interface Options extends EngineOptions {
   env: Record<string, string>
   network: boolean
   auto: boolean
@@ -20,9 +21,7 @@ interface Options {
 
 export const defineRun: Define = (program, action) => {
   const both = (name: string, description: string) =>
-    program
-      .command(name)
-      .description(description)
+    withEngineOptions(program.command(name).description(description))
       .option('--env <name=value>', 'a variable for it; may be given again', addVariable, {})
       .option('--no-network', 'in a new session: an empty network with loopback up')
   both('run', 'run a program, such as an agent, whole in the sandbox, at this terminal')
@@ -45,7 +44,7 @@ export const defineRun: Define = (program, action) => {
 
 async function run(cli: Cli, options: Options, command: CommandLine, program: string): Promise<void> {
   const rpc = await cli.rpc()
-  const session = await sessionFor(cli, rpc, program, options.network)
+  const session = await sessionFor(cli, rpc, program, options)
   const { variables, own } = environmentFor(program, process.env)
   if (own.length > 0) cli.out.note(`Passed on to ${visibleName(program)}: ${own.join(', ')}.`)
   const running = { session: session.id, id: crypto.randomUUID() }
@@ -73,7 +72,7 @@ async function run(cli: Cli, options: Options, command: CommandLine, program: st
 }
 
 /** The live session that was named, else a new one on the current folder, called as the program is. */
-async function sessionFor(cli: Cli, rpc: Rpc, program: string, network: boolean): Promise<SessionSummary> {
+async function sessionFor(cli: Cli, rpc: Rpc, program: string, options: Options): Promise<SessionSummary> {
   const live = (await rpc.sessions.list()).filter(isLive)
   const { chosen } = cli
   const found = live.find(({ id, name }) => id === chosen || name === chosen)
@@ -81,7 +80,8 @@ async function sessionFor(cli: Cli, rpc: Rpc, program: string, network: boolean)
   const { session } = await rpc.sessions.create({
     name: chosen ?? freeName(program, live),
     workspace: process.cwd(),
-    network,
+    network: options.network,
+    ...(await withImage(cli, rpc, options)),
   })
   for (const note of session.notes) cli.out.note(visibleName(note))
   cli.out.note(`Session ${visibleName(session.name)} on ${visibleName(session.workspace)} (${session.engine}).`)

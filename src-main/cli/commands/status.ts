@@ -48,6 +48,8 @@ function asText(details: SessionDetails): string {
     ['session', `${visibleName(details.name)} (${details.id})`],
     ['status', details.status + (details.pendingEscalations > 0 ? ', waits for an answer' : '')],
     ['engine', `${details.engine}: ${details.engineDetail}`],
+    ...(details.image === null ? [] : [['image', details.image] satisfies [string, string]]),
+    ['goes back', details.scope === 'machine' ? 'the whole machine' : 'workspace, temporary files and home'],
     ['workspace', visibleName(details.workspace)],
     ['base', details.base === 'live' ? 'live, the folder itself is the lowest layer' : 'a copy of the workspace'],
     ['mode', details.mode],

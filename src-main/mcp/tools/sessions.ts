@@ -1,8 +1,18 @@
 /** Sandboxes as such: begin one, see how it stands, do away with it. */
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
-import { EngineName, InvalidPathError, SessionMode, SessionStatus } from '../../contract/index.ts'
-import { defineTool, type Tool } from '../tool.ts'
+import {
+  EngineChoice,
+  EngineName,
+  EngineUnavailableError,
+  ImageName,
+  InvalidPathError,
+  SessionMode,
+  SessionStatus,
+} from '../../contract/index.ts'
+import type { AgentHost } from '../host.ts'
+import { late, within } from '../pending.ts'
+import { type Call, defineTool, type Tool } from '../tool.ts'
 import { countsField } from './shapes.ts'
 
 const init = defineTool({
@@ -15,7 +25,8 @@ const init = defineTool({
   input: {
     path: z.string().min(1).describe('the project folder'),
     container_name: z.string().min(1).max(64).default('rewind_sandbox').describe('the name of the session'),
-    engine: z.enum(['auto', ...EngineName.options]).default('auto'),
+    engine: EngineChoice.default('auto').describe('docker isolates best; auto takes it where it is ready'),
+    image: ImageName.optional().describe("the docker image to work in; the product's own by default"),
     mode: SessionMode.default('interactive').describe('agent: an unknown verdict asks nobody and halts'),
     force: z.boolean().default(false).describe('begin anew where a live session of that name exists'),
   },
@@ -25,6 +36,7 @@ const init = defineTool({
     workspace: z.string().describe('the same folder as commands in the sandbox see it'),
     status: SessionStatus,
     engine: EngineName,
+    image: z.string().nullable(),
     attached: z.boolean().describe('the session was there already'),
     created: z.boolean().describe('the folder was made'),
     notes: z.array(z.string()),
@@ -32,16 +44,19 @@ const init = defineTool({
   effect: 'adds',
   idempotent: true,
   about: 'none',
-  async run({ host, client }, { path, container_name, engine, mode, force }) {
+  async run({ host, client, signal, progress }, { path, container_name, engine, image, mode, force }) {
     if (!isAbsolute(path) && client.folder === null)
       throw new InvalidPathError(`${JSON.stringify(path)} is not an absolute path.`, {
         nextStep: 'Give the whole path of the project folder, from / on.',
       })
     const workspace = resolve(client.folder ?? '/', path)
+    if (engine === 'docker' || (engine === 'auto' && image !== undefined))
+      await imageReady(host, image ?? null, { signal, progress })
     const { session, attached, created } = await host.sessions.create({
       name: container_name,
       workspace,
       engine,
+      image,
       mode,
       force,
       create: true,
@@ -54,6 +69,7 @@ const init = defineTool({
         workspace: session.workspaceInside,
         status: session.status,
         engine: session.engine,
+        image: session.image,
         attached,
         created,
         notes: session.notes,
@@ -74,6 +90,7 @@ const status = defineTool({
     workspace: z.string(),
     status: SessionStatus,
     engine: EngineName,
+    image: z.string().nullable(),
     mode: SessionMode,
     checkpoints: z.array(z.string()).describe('labels of the current line, oldest first'),
     message_count: z.number(),
@@ -99,6 +116,7 @@ const status = defineTool({
         workspace: found.workspaceInside,
         status: found.status,
         engine: found.engine,
+        image: found.image,
         mode: found.mode,
         checkpoints: found.labels,
         message_count: found.messages,
@@ -133,5 +151,32 @@ const destroy = defineTool({
     return { gone: true, data: { name, status } }
   },
 })
+
+/** As long as clients wait for an answer, milliseconds. */
+const PATIENCE_MS = 50_000
+
+/**
+ * Has the image made, telling who asked how far it is. What takes longer than a client waits goes on, and the next call
+ * joins it.
+ * @throws EngineUnavailableError while it is still being made
+ */
+async function imageReady(
+  host: AgentHost,
+  name: string | null,
+  { signal, progress }: Pick<Call, 'signal' | 'progress'>,
+): Promise<void> {
+  let newest = 'it has just begun'
+  const made = (async () => {
+    for await (const { text } of await host.engines.image({ name }, { signal })) {
+      newest = text
+      progress?.(text)
+    }
+  })()
+  made.catch(() => {})
+  if ((await within(PATIENCE_MS, made, signal)) === late)
+    throw new EngineUnavailableError(`The image for the sandbox is still being made: ${newest}`, {
+      nextStep: 'Call init_sandbox again with the same arguments: it waits for the same image.',
+    })
+}
 
 export const sessionTools: readonly Tool[] = [init, status, destroy]

@@ -1,0 +1,135 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { suiteNeeding } from '../../e2e/needs.ts'
+import { EngineUnavailableError, InvalidOptionError } from '../contract/index.ts'
+import { createDockerProvider, productImage } from '../sandbox/index.ts'
+import { openStore } from '../store/index.ts'
+import type { Session, SessionManager } from './index.ts'
+import { checkpoint, rollback, run, type TestHome, testHome, tree, write } from './testing.ts'
+
+suiteNeeding(['docker'], 'a session in docker', () => {
+  let home: TestHome
+  let host: { manager: SessionManager; close(): Promise<void> }
+
+  beforeEach(async () => {
+    home = testHome()
+    host = await home.open()
+  })
+
+  afterEach(async () => {
+    vi.unstubAllEnvs()
+    await host.close()
+    await home.remove()
+  })
+
+  async function begin(scope: 'machine' | 'workspace' = 'machine'): Promise<Session> {
+    const { session } = await host.manager.create({
+      name: 'test',
+      workspace: home.workspace,
+      explicit: true,
+      create: false,
+      force: false,
+      engine: 'docker',
+      scope,
+      mode: 'interactive',
+      base: 'auto',
+      network: false,
+      env: {},
+    })
+    return host.manager.find(session.id)
+  }
+
+  async function asRoot(session: Session, command: string): Promise<string> {
+    const id = `root-${Math.random().toString(36).slice(2)}`
+    await session.startCommand({
+      id,
+      command,
+      cwd: null,
+      env: {},
+      stdin: null,
+      timeoutMs: null,
+      asTool: false,
+      tool: null,
+      user: 'root',
+    })
+    return (await session.waitCommand({ id })).stdout
+  }
+
+  test('files, machine and messages go back together, and the record says what it ran in', async () => {
+    const session = await begin()
+    expect(session.summary()).toMatchObject({
+      engine: 'docker',
+      image: productImage(),
+      scope: 'machine',
+      workspaceInside: '/workspace',
+    })
+    await write(session, 'work.txt', 'good\n')
+    expect(await asRoot(session, 'id -u; echo true > /usr/local/bin/tool; chmod +x /usr/local/bin/tool')).toBe('0\n')
+    await checkpoint(session, 'stable', [{ role: 'user', content: 'go on' }])
+    await write(session, 'work.txt', 'bad\n')
+    await asRoot(session, 'rm /usr/local/bin/tool; echo x > /etc/mark')
+    await rollback(session, 'stable')
+    expect(await tree(session)).toContain('./work.txt: good')
+    expect((await run(session, 'ls /usr/local/bin/tool /etc/mark')).stdout).toBe('/usr/local/bin/tool\n')
+    expect(session.conversation({ at: 'now' }).messages[0]).toEqual({ role: 'user', content: 'go on' })
+  })
+
+  test('root is refused where the machine does not go back', async () => {
+    const session = await begin('workspace')
+    await expect(asRoot(session, 'id')).rejects.toBeInstanceOf(InvalidOptionError)
+  })
+
+  test('the next host takes it over with its running command', async () => {
+    const session = await begin()
+    await session.startCommand({
+      id: 'long',
+      command: 'echo begun; sleep 2; echo done',
+      cwd: null,
+      env: {},
+      stdin: null,
+      timeoutMs: null,
+      asTool: false,
+      tool: null,
+    })
+    await host.close()
+    host = await home.open()
+    const again = host.manager.find(session.id)
+    expect((await again.waitCommand({ id: 'long' })).stdout).toBe('begun\ndone\n')
+  })
+
+  test('where docker is gone it is unreachable and says so, and it is there again once docker is', async () => {
+    const { id } = (await begin()).summary()
+    await host.close()
+    vi.stubEnv('DOCKER_HOST', `unix://${home.folder}/none.sock`)
+    host = await home.open()
+    const lost = await run(host.manager.find(id), 'true').catch((error: unknown) => error)
+    expect(lost).toBeInstanceOf(EngineUnavailableError)
+    expect(host.manager.find(id).summary().status).toBe('unreachable')
+    expect((await host.manager.engines()).docker).toMatchObject({ ok: false })
+    vi.unstubAllEnvs()
+    await expect.poll(async () => (await host.manager.find(id).details()).status, { timeout: 20_000 }).toBe('running')
+    expect((await run(host.manager.find(id), 'cat kept.txt')).stdout).toBe('as it was\n')
+  })
+
+  test('what a host left that died while it made a sandbox is removed by the next one, and only that', async () => {
+    const { id } = (await begin()).summary()
+    await host.close()
+    const store = openStore(join(home.home, 'store.db'))
+    const provider = createDockerProvider({ home: home.home, storeId: store.settings.get('storeId') ?? '' })
+    store.close()
+    const stray = await provider.create({
+      id: 's0123456789abcdef',
+      workspace: home.workspace,
+      base: 'auto',
+      network: false,
+      image: null,
+      scope: 'workspace',
+      env: {},
+      hidden: [],
+    })
+    await stray.detach()
+    expect((await provider.list()).toSorted()).toEqual(['s0123456789abcdef', id].toSorted())
+    host = await home.open()
+    await expect.poll(() => provider.list(), { timeout: 20_000 }).toEqual([id])
+  })
+})
