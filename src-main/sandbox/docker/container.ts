@@ -96,14 +96,17 @@ export class SandboxContainer {
     }
   }
 
-  /** Starts it where it does not run. @throws dockerode's errors */
+  /** Starts it where it does not run. @throws EngineUnavailableError; dockerode's error where there is none */
   async start(): Promise<void> {
+    let started = false
     for (const end = Date.now() + SETTLES_MS; ; await sleep(100)) {
       const { State } = await this.handle.inspect()
       if (State.Running && !State.Paused) return
+      if (started) throw endsAtOnce(State.ExitCode)
       try {
         if (State.Paused) await this.handle.unpause()
         else await this.handle.start()
+        started = true
       } catch (error) {
         // It is ending still.
         if (!(hasStatus(error, 304) || hasStatus(error, 409)) || Date.now() > end) throw this.#failure(error)
@@ -205,6 +208,11 @@ export class SandboxContainer {
     return hasStatus(error, 404) ? error : asDockerError(error, `The container of sandbox ${this.id} does not start`)
   }
 }
+
+const endsAtOnce = (code: number): EngineUnavailableError =>
+  new EngineUnavailableError(`The container ends as soon as it was started (exit code ${code}).`, {
+    nextStep: 'Use the product’s own image, or another one with a whole Linux system in it.',
+  })
 
 async function unlessGone(removing: Promise<unknown>): Promise<void> {
   try {
