@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
 import { TestHost } from './host.ts'
+import { connect } from './mcp-clients.ts'
 import { MainWindow } from './pages/main-window.ts'
 
 const SIZES = [
@@ -72,6 +73,15 @@ try {
   await window.session('long_run').click()
   await window.point(/^milestone 4/).waitFor()
   await take(page, 'long-run')
+
+  await window.share.click()
+  const agent = await connect('2025 over stdin', host, { name: 'opencode' })
+  const asked = agent.call('init_sandbox', { path: host.folder('another-project') })
+  await window.folderRequest.waitFor()
+  await take(page, 'folder-request')
+  await window.folderRequest.getByRole('button', { name: 'Refuse' }).click()
+  await asked
+  await agent.close()
 } finally {
   await browser.close()
   await host.end()

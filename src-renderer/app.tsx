@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
 import { isLive } from '../src-main/contract/timeline.ts'
 import { fromRpcError } from '../src-main/contract/wire.ts'
+import { FolderRequests } from './access/folder-requests.tsx'
 import { Boundary } from './elements/boundary.tsx'
 import { Loading, Problem } from './elements/problem.tsx'
 import { Banner, SignedOut } from './host/banner.tsx'
@@ -43,6 +44,7 @@ export function App() {
       <StatusBar />
       <RewindSheet />
       <div className="pointer-events-none fixed inset-x-0 bottom-10 z-20 flex flex-col items-center gap-2 px-4">
+        <FolderRequests />
         <Banner />
         <Toast />
       </div>

@@ -57,6 +57,15 @@ export class MainWindow {
     return this.page.getByRole('main').getByRole('button', { name, exact: true })
   }
 
+  get share(): Locator {
+    return this.page.getByRole('switch', { name: 'Share with agents' })
+  }
+
+  /** The folder that an agent asks for. */
+  get folderRequest(): Locator {
+    return this.page.getByRole('region', { name: /asks to work in a folder$/ })
+  }
+
   get sheet(): Locator {
     return this.page.getByRole('dialog', { name: /^Rewind to / })
   }

@@ -15,6 +15,7 @@ import {
   EnginesOffer,
   FileCounts,
   FilePair,
+  FolderRequest,
   ImageName,
   ImageProgress,
   LedgerEntry,
@@ -100,6 +101,8 @@ export const SessionOptions = z.object({
   network: z.boolean().default(true),
   env: z.record(z.string(), z.string()).default({}),
   retention: RetentionRule.optional(),
+  /** How an agent's program calls itself, for whoever is asked to allow the folder. */
+  client: z.string().max(500).optional(),
 })
 export type SessionOptions = z.infer<typeof SessionOptions>
 
@@ -128,6 +131,9 @@ export const contract = {
     allow: oc
       .input(z.object({ path: z.string().min(1), on: z.boolean().default(true) }))
       .output(z.object({ folders: z.array(z.string()) })),
+    /** Folders that agents ask for, now and after each change. Whoever listens is there to be asked. */
+    folderRequests: oc.output(eventIterator(z.array(FolderRequest))),
+    answerFolder: oc.input(z.object({ id: z.string(), allow: z.boolean() })).output(z.object({ ok: z.literal(true) })),
     /** Where agents come in over HTTP, and the token that they show; `renew` makes a new one, the old is void at once. */
     mcp: oc
       .input(z.object({ renew: z.boolean().default(false) }))

@@ -457,6 +457,16 @@ export const Missed = z.object({
 })
 export type Missed = z.infer<typeof Missed>
 
+/** An agent wants to begin a session in a folder that nobody has allowed yet. */
+export const FolderRequest = z.object({
+  id: z.string(),
+  path: z.string(),
+  /** How the agent's program calls itself. */
+  client: z.string(),
+  at: z.date(),
+})
+export type FolderRequest = z.infer<typeof FolderRequest>
+
 /** One line of `doctor`: a thing the product can use, whether it is here, and the remedy where not. */
 export const Check = z.object({
   /** `local`, `userns`, `browser`, `electron`, `docker`, ... */

@@ -10,9 +10,12 @@ const KEPT = 64
 export class Pending {
   readonly #works = new Map<string, Promise<unknown>>()
 
-  /** @returns the id under which {@link get} finds it */
-  add(work: Promise<unknown>): string {
-    const id = `wait-${randomUUID()}`
+  /**
+   * @param kind the beginning of its id
+   * @returns the id under which {@link get} finds it
+   */
+  add(work: Promise<unknown>, kind: 'wait' | 'begin' = 'wait'): string {
+    const id = `${kind}-${randomUUID()}`
     // Whoever fetches it meets its failure; nobody may.
     work.catch(() => {})
     this.#works.set(id, work)

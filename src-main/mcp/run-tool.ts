@@ -31,7 +31,7 @@ const HISTORY = 'get_agent_memory'
 /** Never throws: what fails is an answer that says what to do. */
 export const runTool = (request: ToolRequest): Promise<Answer> =>
   request.client.track(
-    (request.tool.about === 'none' ? runAlone(request) : runOnSession(request)).catch((error: unknown) =>
+    (request.tool.standsAlone(request.args) ? runAlone(request) : runOnSession(request)).catch((error: unknown) =>
       failure(error),
     ),
   )

@@ -7,6 +7,8 @@ import type { AgentHost } from './host.ts'
 export interface Call {
   readonly host: AgentHost
   readonly client: ToolClient
+  /** How the client's program calls itself. */
+  readonly by: string
   /** The session's id. Empty for tools that are about none. */
   readonly session: string
   /** The epoch that the caller acts on: whatever changes the session passes it on. */
@@ -41,6 +43,8 @@ export interface Tool {
   readonly annotations: Annotations
   /** `none`: it is not about a session that is there already. */
   readonly about: 'session' | 'none'
+  /** Whether a call with these arguments is about no session all the same. */
+  standsAlone(args: Record<string, unknown>): boolean
   /** It acts on the session: refused while its caller has not heard of a rewind. */
   readonly acts: boolean
   run(call: Call, args: Record<string, unknown>): Promise<Outcome>
@@ -69,6 +73,7 @@ interface Definition<I extends z.ZodRawShape, O extends z.ZodRawShape> {
   /** What it does to the session. */
   effect: 'reads' | 'adds' | 'destroys'
   about?: Tool['about']
+  standsAlone?(args: z.output<z.ZodObject<I>>): boolean
   idempotent?: boolean
   /** What runs may reach the world outside. */
   openWorld?: boolean
@@ -108,6 +113,7 @@ export function defineTool<I extends z.ZodRawShape, O extends z.ZodRawShape>(def
       openWorldHint: definition.openWorld ?? false,
     },
     about,
+    standsAlone: (args) => about === 'none' || (definition.standsAlone?.(args as z.output<z.ZodObject<I>>) ?? false),
     acts: about === 'session' && effect !== 'reads',
     run: (call, args) => run(call, args as z.output<z.ZodObject<I>>),
   }

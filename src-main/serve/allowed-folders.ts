@@ -12,6 +12,8 @@ export interface AllowedStorage {
 export class AllowedFolders {
   readonly #storage: AllowedStorage
   #folders: string[]
+  /** Called when folders were opened or closed. */
+  onChange: () => void = () => {}
 
   constructor(storage: AllowedStorage) {
     this.#storage = storage
@@ -31,6 +33,10 @@ export class AllowedFolders {
     if (!isAbsolute(path) || !existsSync(folder) || !statSync(folder).isDirectory())
       throw new InvalidPathError(`${path} is no folder.`, {
         nextStep: 'Give the whole path of a folder that is there.',
+      })
+    if (folder === '/')
+      throw new InvalidPathError('Allowing / would open the whole machine to agents.', {
+        nextStep: 'Name the folder that your projects are in.',
       })
     if (this.#folders.includes(folder)) return
     this.#keep([...this.#folders, folder])
@@ -52,11 +58,12 @@ export class AllowedFolders {
   #keep(folders: string[]): void {
     this.#storage.save(JSON.stringify(folders))
     this.#folders = folders
+    this.onChange()
   }
 }
 
 /** Where a path really leads, also one whose last parts are yet to be made. */
-function leadsTo(path: string): string {
+export function leadsTo(path: string): string {
   const missing: string[] = []
   for (let folder = join(path, '.'); ; folder = dirname(folder)) {
     try {

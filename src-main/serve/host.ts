@@ -12,6 +12,7 @@ import { AllowedFolders } from './allowed-folders.ts'
 import { BrowserAuth } from './browser-auth.ts'
 import type { Grants } from './client/doors.ts'
 import { examine } from './doctor.ts'
+import { FolderRequests } from './folder-requests.ts'
 import { ensureHome } from './home.ts'
 import { readHostFile, removeHostFile, writeHostFile } from './host-file.ts'
 import { createHttpServer } from './http.ts'
@@ -140,6 +141,8 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     load: () => store.settings.get('allowed') ?? null,
     save: (value) => store.settings.set('allowed', value),
   })
+  const requests = new FolderRequests(allowed)
+  building.defer(() => requests.close())
   const listed = () => ({ folders: [...allowed.folders] })
   const allow = (path: string, on: boolean) => {
     if (on) allowed.add(path)
@@ -153,10 +156,11 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     handOver,
     allowed: listed,
     allow,
+    requests,
     mcp,
   })
   const person = personScope({ sessions, allowed })
-  const scopeOf = (grants: Grants | null) => (grants ? agentScope({ sessions, allowed }, grants) : person)
+  const scopeOf = (grants: Grants | null) => (grants ? agentScope({ sessions, allowed, requests }, grants) : person)
   const sockets = new RpcSockets(router)
 
   const local = await listenOnSocket(home, socket, sockets, scopeOf)

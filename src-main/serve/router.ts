@@ -5,6 +5,7 @@
 import { implement, withEventMeta } from '@orpc/server'
 import { type Check, contract, type HostInfo, toRpcError } from '../contract/index.ts'
 import type { SessionManager } from '../session/index.ts'
+import type { FolderRequests } from './folder-requests.ts'
 import type { Scope } from './scopes.ts'
 import { assertSendable } from './sendable.ts'
 
@@ -18,6 +19,8 @@ export interface HostControls {
   /** Folders that are open to agents. */
   allowed(): { folders: string[] }
   allow(path: string, on: boolean): { folders: string[] }
+  /** Folders that agents ask for. */
+  requests: FolderRequests
   mcp(renew: boolean): { url: string | null; token: string }
 }
 
@@ -59,6 +62,16 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       browserUrl: os.host.browserUrl.handler(() => host.browserUrl()),
       allowed: os.host.allowed.handler(() => host.allowed()),
       allow: os.host.allow.handler(({ input }) => host.allow(input.path, input.on)),
+      folderRequests: os.host.folderRequests.handler(async function* ({ signal, context }) {
+        for await (const waiting of host.requests.follow(signal)) {
+          yield waiting
+          await context.drained(signal)
+        }
+      }),
+      answerFolder: os.host.answerFolder.handler(({ input }) => {
+        host.requests.answer(input.id, input.allow)
+        return { ok: true }
+      }),
       mcp: os.host.mcp.handler(({ input }) => host.mcp(input.renew)),
       handOver: os.host.handOver.handler(async ({ input }) => {
         await host.handOver(input.force)
@@ -68,7 +81,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
     sessions: {
       list: os.sessions.list.handler(({ context }) => context.scope.list()),
       get: os.sessions.get.handler((call) => of(call).details()),
-      create: os.sessions.create.handler(({ context, input }) => context.scope.create(input)),
+      create: os.sessions.create.handler(({ context, input, signal }) => context.scope.create(input, signal)),
       end: os.sessions.end.handler((call) => of(call).end()),
       destroy: os.sessions.destroy.handler(({ context, input }) =>
         context.scope.findToEnd(input.session).destroy(input),

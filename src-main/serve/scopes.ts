@@ -3,6 +3,7 @@
  * on sessions that agents began or a person opened to it, and begin sessions below folders that a person allowed. It is
  * decided here, in the host: whatever a client asks, on whichever door, it asks through one of these.
  */
+import { homedir } from 'node:os'
 import {
   DeclinedError,
   InvalidPathError,
@@ -12,8 +13,9 @@ import {
   type SessionSummary,
 } from '../contract/index.ts'
 import type { Created, Session, SessionManager } from '../session/index.ts'
-import type { AllowedFolders } from './allowed-folders.ts'
+import { type AllowedFolders, leadsTo } from './allowed-folders.ts'
 import type { Grants } from './client/doors.ts'
+import type { FolderRequests } from './folder-requests.ts'
 
 export interface Scope {
   readonly name: ScopeName
@@ -28,16 +30,18 @@ export interface Scope {
   findToDecide(ref: string): Session
   /** @throws DeclinedError for a session that is not its to end */
   findToEnd(ref: string): Session
-  create(options: SessionOptions): Promise<Created>
+  /** @param signal aborts when whoever asks for it takes that back */
+  create(options: SessionOptions, signal?: AbortSignal): Promise<Created>
 }
 
 export interface ScopeParts {
   sessions: SessionManager
   allowed: AllowedFolders
+  requests: FolderRequests
 }
 
 /** A folder in which a person begins a session is one in which agents may, too. */
-export function personScope({ sessions, allowed }: ScopeParts): Scope {
+export function personScope({ sessions, allowed }: Pick<ScopeParts, 'sessions' | 'allowed'>): Scope {
   const find = (ref: string) => sessions.find(ref)
   return {
     name: 'person',
@@ -49,7 +53,9 @@ export function personScope({ sessions, allowed }: ScopeParts): Scope {
     findToEnd: find,
     create: async (options) => {
       const created = await sessions.create(options)
-      allowed.add(created.session.workspace)
+      const { workspace } = created.session
+      // The whole machine is a workspace like any other to a person, but not to be handed on.
+      if (workspace !== '/') allowed.add(workspace)
       return created
     },
   }
@@ -69,7 +75,7 @@ const TOOLS_USE = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-export function agentScope({ sessions, allowed }: ScopeParts, grants: Grants): Scope {
+export function agentScope({ sessions, allowed, requests }: ScopeParts, grants: Grants): Scope {
   const mayUse = ({ id, name, begunBy, shared }: Pick<SessionSummary, 'id' | 'name' | 'begunBy' | 'shared'>) =>
     begunBy === 'agent' || shared || grants.sessions.includes(id) || grants.sessions.includes(name)
   const find = (ref: string) => sessions.find(ref, mayUse)
@@ -106,16 +112,36 @@ export function agentScope({ sessions, allowed }: ScopeParts, grants: Grants): S
         })
       return session
     },
-    create(options) {
-      if (!allowed.admits(options.workspace, grants.allow))
-        throw new InvalidPathError(`Agents may not begin a session in ${options.workspace} yet.`, {
-          nextStep: `Ask the person to allow it once: \`rewind allow ${shellWord(options.workspace)}\`, or by opening the folder in the window; then call again.`,
-          data: { path: options.workspace, allowed: [...allowed.folders, ...grants.allow] },
+    async create(options, signal) {
+      const { workspace, client = 'An agent' } = options
+      const begin = () => sessions.create({ ...options, explicit: false }, { scope: 'agent', mayUse })
+      if (allowed.admits(workspace, grants.allow)) return begin()
+      // Where it leads is what a person is asked about, and not the way there.
+      const folder = leadsTo(workspace)
+      const answer = mayBeAsked(folder) ? await requests.ask(folder, client, signal) : 'nobody'
+      if (answer === 'refused')
+        throw new DeclinedError(`A person refused agents a session in ${workspace}.`, {
+          nextStep: 'Work in a folder that is allowed, or ask the person why.',
+          data: { path: workspace, allowed: [...allowed.folders, ...grants.allow] },
         })
-      return sessions.create({ ...options, explicit: false }, { scope: 'agent', mayUse })
+      if (answer === 'nobody')
+        throw new InvalidPathError(`Agents may not begin a session in ${workspace} yet.`, {
+          nextStep: `Ask the person to allow it once: \`rewind allow ${shellWord(workspace)}\`, or by opening the folder in the window; then call again.`,
+          data: { path: workspace, allowed: [...allowed.folders, ...grants.allow] },
+        })
+      if (leadsTo(workspace) !== folder)
+        throw new InvalidPathError(`${workspace} leads elsewhere now than when it was allowed.`, {
+          nextStep: 'Call again: the person is asked about where it leads now.',
+        })
+      const created = await begin()
+      allowed.add(created.session.workspace)
+      return created
     },
   }
 }
+
+/** Nobody is asked to hand over the whole machine, or a home with all that is in it. */
+const mayBeAsked = (folder: string): boolean => folder !== '/' && folder !== leadsTo(homedir())
 
 /** A word as a shell takes it, for commands to copy. */
 const shellWord = (word: string): string =>

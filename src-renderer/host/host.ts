@@ -1,4 +1,5 @@
 /** All that the window knows, made once per link: the stores, and the event stream that feeds them. */
+import { createFolderRequestsStore, type FolderRequestsStore } from '../access/folder-requests-store.ts'
 import { createRewindStore, type RewindStore } from '../rewind/rewind-store.ts'
 import { createSessionsStore, type SessionsStore } from '../sessions/sessions-store.ts'
 import { createSelectionStore, type SelectionStore } from '../timeline/selection-store.ts'
@@ -16,6 +17,7 @@ export interface Host {
   session: SessionStore
   selection: SelectionStore
   rewind: RewindStore
+  folderRequests: FolderRequestsStore
   /** Begin to listen to the host. */
   start(): void
 }
@@ -26,6 +28,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
   const session = createSessionStore(rpc)
   const selection = createSelectionStore()
   const rewind = createRewindStore(rpc, session, selection)
+  const folderRequests = createFolderRequestsStore(rpc)
 
   const showOpen = () => {
     const { open } = sessions.getState()
@@ -48,9 +51,11 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     session,
     selection,
     rewind,
+    folderRequests,
     start() {
       onState((state, refusal) => connection.lineState(state, refusal))
       sessions.subscribe(showOpen)
+      void folderRequests.follow(new AbortController().signal)
       void followEvents(
         rpc,
         {

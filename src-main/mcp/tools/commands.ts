@@ -13,6 +13,8 @@ import { late, within } from '../pending.ts'
 import { type Call, defineTool, type Outcome, type Tool } from '../tool.ts'
 import { autoRollbackField, autoRollbackOf, commandLine } from './shapes.ts'
 
+/** Ids of what is pending before there is a session. */
+const BEGINS = /^begin-/
 const EXECUTE = 'execute_sandbox_command'
 /** Between two looks at the output of a command whose progress somebody wants to see, milliseconds. */
 const LOOK_MS = 1_000
@@ -84,13 +86,21 @@ const get = defineTool({
     result: z.record(z.string(), z.unknown()).optional().describe('the answer of a call that was no command'),
   },
   effect: 'reads',
+  standsAlone: ({ id }) => BEGINS.test(id),
   async run(call, { id, offset, stderr_offset }) {
     const work = call.client.pending.get(id)
+    if (!work && BEGINS.test(id))
+      throw new InvalidOptionError(`Nothing is pending as ${id} any more.`, {
+        nextStep: 'Call init_sandbox again: it attaches to the session that was begun.',
+      })
     if (!work) return follow(call, id, { stdout: offset, stderr: stderr_offset ?? 0 })
     const result = await within(call.client.patienceMs, work, call.signal)
     if (result === late) return { data: { id, pending: true } }
     call.client.pending.delete(id)
-    return { data: { id, pending: false, result: result as Record<string, unknown> } }
+    const data = { id, pending: false, result: result as Record<string, unknown> }
+    // A session that has been begun: it is the one that is meant from now on.
+    const { session, epoch } = data.result as { session?: string; epoch?: number }
+    return session === undefined || epoch === undefined ? { data } : { data, session: { id: session, epoch } }
   },
 })
 

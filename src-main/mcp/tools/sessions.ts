@@ -15,13 +15,29 @@ import { late, within } from '../pending.ts'
 import { type Call, defineTool, type Tool } from '../tool.ts'
 import { countsField } from './shapes.ts'
 
+/** A client that waits is told that it goes on, milliseconds. */
+const BEAT_MS = 10_000
+
+const begun = {
+  name: z.string(),
+  path: z.string().describe('the folder on the host'),
+  workspace: z.string().describe('the same folder as commands in the sandbox see it'),
+  status: SessionStatus,
+  engine: EngineName,
+  image: z.string().nullable(),
+  attached: z.boolean().describe('the session was there already'),
+  created: z.boolean().describe('the folder was made'),
+  notes: z.array(z.string()),
+}
+
 const init = defineTool({
   name: 'init_sandbox',
   title: 'Begin a sandbox session',
   description:
     'Begins a sandbox on a project folder, or attaches to the live one of that name. Work in it with ' +
     'execute_sandbox_command, write_sandbox_file and read_sandbox_file instead of your own shell and edit tools: ' +
-    'nothing touches the real project, and everything can be rewound. A folder that is missing is made.',
+    'nothing touches the real project, and everything can be rewound. A folder that is missing is made. Where a person ' +
+    'has to allow the folder first, the answer may be pending: true; go on with get_command.',
   input: {
     path: z.string().min(1).describe('the project folder'),
     container_name: z.string().min(1).max(64).default('rewind_sandbox').describe('the name of the session'),
@@ -30,53 +46,64 @@ const init = defineTool({
     mode: SessionMode.default('interactive').describe('agent: an unknown verdict asks nobody and halts'),
     force: z.boolean().default(false).describe('begin anew where a live session of that name exists'),
   },
-  output: {
-    name: z.string(),
-    path: z.string().describe('the folder on the host'),
-    workspace: z.string().describe('the same folder as commands in the sandbox see it'),
-    status: SessionStatus,
-    engine: EngineName,
-    image: z.string().nullable(),
-    attached: z.boolean().describe('the session was there already'),
-    created: z.boolean().describe('the folder was made'),
-    notes: z.array(z.string()),
-  },
+  output: { ...z.object(begun).partial().shape, pending: z.boolean(), id: z.string().optional() },
   effect: 'adds',
   idempotent: true,
   about: 'none',
-  async run({ host, client, signal, progress }, { path, container_name, engine, image, mode, force }) {
+  async run(call, { path, container_name, engine, image, mode, force }) {
+    const { host, client, by, signal, progress } = call
     if (!isAbsolute(path) && client.folder === null)
       throw new InvalidPathError(`${JSON.stringify(path)} is not an absolute path.`, {
         nextStep: 'Give the whole path of the project folder, from / on.',
       })
     const workspace = resolve(client.folder ?? '/', path)
-    if (engine === 'docker' || (engine === 'auto' && image !== undefined))
-      await imageReady(host, image ?? null, { signal, progress })
-    const { session, attached, created } = await host.sessions.create({
-      name: container_name,
-      workspace,
-      engine,
-      image,
-      mode,
-      force,
-      create: true,
-    })
-    return {
-      session: { id: session.id, epoch: session.epoch },
-      data: {
-        name: session.name,
-        path: session.workspace,
-        workspace: session.workspaceInside,
-        status: session.status,
-        engine: session.engine,
-        image: session.image,
-        attached,
-        created,
-        notes: session.notes,
-      },
+    const begin = async () => {
+      if (engine === 'docker' || (engine === 'auto' && image !== undefined))
+        await imageReady(host, image ?? null, { signal, progress })
+      return dataOf(
+        await host.sessions.create(
+          { name: container_name, workspace, engine, image, mode, force, create: true, client: by },
+          // What the client takes back is not begun; what it was told is pending goes on.
+          { signal },
+        ),
+      )
+    }
+    const beating = setInterval(
+      () => progress?.('still beginning: a folder is copied, or a person is asked to allow it'),
+      BEAT_MS,
+    )
+    try {
+      const work = begin()
+      const outcome = await within(client.patienceMs, work, new AbortController().signal)
+      if (outcome !== late) return outcome
+      const id = client.pending.add(
+        work.then(({ session, data }) => ({ ...data, session: session.id, epoch: session.epoch })),
+        'begin',
+      )
+      return { data: { pending: true, id } }
+    } finally {
+      clearInterval(beating)
     }
   },
 })
+
+function dataOf({ session, attached, created }: Awaited<ReturnType<AgentHost['sessions']['create']>>) {
+  return {
+    session: { id: session.id, epoch: session.epoch },
+    data: {
+      pending: false,
+      name: session.name,
+      path: session.workspace,
+      workspace: session.workspaceInside,
+      status: session.status,
+      engine: session.engine,
+      image: session.image,
+      attached,
+      created,
+      notes: session.notes,
+    },
+  }
+}
 
 const status = defineTool({
   name: 'get_sandbox_status',
