@@ -11,13 +11,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openSessions, type Session } from '../src-main/session/index.ts'
 import { openStore } from '../src-main/store/index.ts'
+import { type DockerFloors, dockerFloors, dockerHere, measureDocker } from './docker.ts'
 import { type Floors, measureFloors } from './floors.ts'
 import { measureLine, measurePruning } from './long-line.ts'
 import { type Figure, figureOf, repeat, timed } from './measure.ts'
 
 interface Row extends Figure {
   name: string
-  floor: keyof Floors
+  floor: keyof Floors | keyof DockerFloors
   /** p50 over the floor's p50, and p95 over the floor's p95. */
   ratio: { p50: number; p95: number }
   /** What the ratio of medians is to stay under; null where none is promised. */
@@ -68,20 +69,24 @@ const sessions = await openSessions({ home, store })
 const rows: Row[] = []
 /** Figures that are measured against each other, not against a floor. */
 const shares: { name: string; value: number; target: number }[] = []
-const floors = await measureFloors(scratch)
-const add = (name: string, figure: Figure, floor: keyof Floors, target: number | null = null) => {
-  const { p50, p95 } = floors[floor]
+const docker = await dockerHere()
+const floors: Floors & Partial<DockerFloors> = {
+  ...(await measureFloors(scratch)),
+  ...(docker ? await dockerFloors(docker, runs) : {}),
+}
+const add = (name: string, figure: Figure, floor: Row['floor'], target: number | null = null) => {
+  const { p50, p95 } = floors[floor] ?? { p50: Number.NaN, p95: Number.NaN }
   rows.push({ name, ...figure, floor, ratio: { p50: figure.p50 / p50, p95: figure.p95 / p95 }, target })
 }
 
-const begin = async (name: string, workspace: string): Promise<Session> => {
+const begin = async (name: string, workspace: string, engine: 'local' | 'docker' = 'local'): Promise<Session> => {
   await sessions.create({
     name,
     workspace,
     explicit: true,
     create: false,
     force: true,
-    engine: 'local',
+    engine,
     mode: 'interactive',
     base: 'live',
     network: true,
@@ -120,12 +125,13 @@ async function measureChanges(session: Session): Promise<void> {
 
 let commands = 0
 const runTrue = (session: Session) => runCommand(session, ['true'])
-const runCommand = async (session: Session, command: string[]) => {
+const runCommand = async (session: Session, command: string[], user?: 'root') => {
   const id = `bench-${commands++}`
   await session.startCommand({
     id,
     command,
     cwd: null,
+    user,
     env: {},
     stdin: null,
     timeoutMs: null,
@@ -155,6 +161,9 @@ try {
     }
     add(`start to first command, ${files.toLocaleString('en')} files`, figureOf(samples), 'fork', 150)
   }
+
+  if (docker)
+    await measureDocker({ begin: () => begin('docker', few, 'docker'), run: runCommand, runs: Math.min(runs, 20) }, add)
 
   const session = await begin('steps', few)
   const content = 'x'.repeat(1024)
@@ -219,7 +228,7 @@ try {
 }
 
 const cliHome = join(scratch, 'cli-home')
-const env = { ...process.env, REWIND_HOME: cliHome }
+const env = { ...process.env, REWIND_HOME: cliHome, REWIND_ENGINE: 'local' }
 const rewind = (...args: string[]) => execFileSync(bin, args, { env, cwd: scratch })
 /** Ends the host that the command line started, and waits until it has let go of the folder. */
 async function endHost(): Promise<void> {
@@ -244,7 +253,14 @@ const missed = [
 if (values.json) {
   console.log(
     JSON.stringify(
-      { engine: 'local', controlShell: busybox ? 'busybox' : 'sh', floors, rows, shares, missed: missed.length },
+      {
+        engines: docker ? ['local', 'docker'] : ['local'],
+        controlShell: busybox ? 'busybox' : 'sh',
+        floors,
+        rows,
+        shares,
+        missed: missed.length,
+      },
       null,
       2,
     ),
@@ -262,6 +278,8 @@ if (values.json) {
         (row.target === null ? '' : row.ratio.p50 > row.target ? `  over ${row.target}` : `  under ${row.target}`),
     )
 }
+if (!values.json && !docker)
+  console.log('not measured: docker (no engine answers that holds the image of the sandboxes)')
 if (!values.json)
   for (const { name, value, target } of shares)
     console.log(`${name.padEnd(40)} ${value.toFixed(2).padStart(6)}  ${value <= target ? 'under' : 'over'} ${target}`)

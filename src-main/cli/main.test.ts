@@ -699,8 +699,12 @@ suiteNeeding(['local'], 'the command line', () => {
     test('leaves a point for its turn', async () => {
       await run(['--session', 'sh', 'sh', '-c', 'echo turn >made.txt'])
       await expect
-        .poll(async () =>
-          (await json(['checkpoint', 'ls', '--all', '--session', 'sh'])).data.checkpoints.map((one: Data) => one.label),
+        .poll(
+          async () =>
+            (await json(['checkpoint', 'ls', '--all', '--session', 'sh'])).data.checkpoints.map(
+              (one: Data) => one.label,
+            ),
+          { timeout: 20_000 },
         )
         .toContain('auto_0002_turn')
       const before = (await json(['checkpoint', 'ls', '--all', '--session', 'sh'])).data.count
