@@ -70,10 +70,14 @@ type Data = any
 const onTerminal = (
   args: string[],
   typed: string,
-  { beforeTyping, at = '[y/N]' }: { beforeTyping?: () => Promise<unknown>; at?: string } = {},
+  {
+    beforeTyping,
+    at = '[y/N]',
+    env: own,
+  }: { beforeTyping?: () => Promise<unknown>; at?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<Answer> => {
   const line = [BIN, ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: workspace, env })
+  const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: workspace, env: { ...env, ...own } })
   children.add(child)
   // Typed once it asks: what comes earlier is dropped by some terminals.
   child.stdout.on('data', (part: Buffer) => {
@@ -720,6 +724,64 @@ suiteNeeding(['local'], 'the command line', () => {
       expect(stdout).not.toContain('openai')
       expect(stderr).toContain('Passed on to claude: ANTHROPIC_API_KEY.')
       expect((await run(['sh', '-c', 'env'], { env: keys })).stdout).not.toContain('anthropic')
+    })
+
+    describe('with settings in the person’s home', () => {
+      const user = join(base, 'user')
+      const own = { env: { HOME: user } }
+      const agent = './codex'
+      /** The agent of these tests shows what it finds. */
+      const shows = 'cat ~/.codex/config.toml ~/.codex/auth.json 2>/dev/null; exit 0'
+
+      beforeAll(async () => {
+        writeFileSync(join(workspace, 'codex'), `#!/bin/sh\n${shows}\n`, { mode: 0o755 })
+        mkdirSync(join(user, '.codex'), { recursive: true })
+        writeFileSync(join(user, '.codex/config.toml'), 'model = "mine"\n')
+        writeFileSync(join(user, '.codex/auth.json'), '{"key": "s3cret"}\n')
+        writeFileSync(join(user, '.codex/history.jsonl'), 'not on the list\n')
+        await rewind(['setup', 'codex'], own)
+      })
+
+      test('it gets none of them unasked', async () => {
+        expect(await run([agent], own)).toMatchObject({ code: 0, stdout: '' })
+      })
+
+      test('asked at a terminal, no is no, and remembered', async () => {
+        const asked = await onTerminal(['run', agent], '\r', own)
+        expect(asked.stdout).toMatch(
+          /keeps these in yours:\s+~\/\.codex\/config\.toml\s+~\/\.codex\/auth\.json\s.*Give it copies\?/s,
+        )
+        expect(asked.stdout).toContain('Remembered for codex')
+        expect(asked.stdout).not.toContain('s3cret')
+        expect((await onTerminal(['run', agent], '', own)).stdout).not.toContain('[y/N]')
+      })
+
+      test('given, it has copies of those that are listed, without the server that it could not reach', async () => {
+        const { stdout, stderr } = await run(['--session', 'lent', '--settings', agent], own)
+        expect(stdout).toBe('model = "mine"\n{"key": "s3cret"}\n')
+        expect(stderr).toContain('Passed on to codex: copies of ~/.codex/config.toml, ~/.codex/auth.json.')
+        expect(readFileSync(join(user, '.codex/config.toml'), 'utf8')).toContain('rewind setup')
+        const lists = await rewind(['exec', '--session', 'lent', 'ls -A ~/.codex; stat -c %a ~/.codex/auth.json'])
+        expect(lists.stdout).toBe('auth.json\nconfig.toml\n600\n')
+        // What was copied is in no record; what the agent itself shows is its output.
+        const client = await connectHost({ home, start: false })
+        const records = JSON.stringify(await client.rpc.commands.list({ session: 'lent' }))
+        client.close()
+        expect(records).toContain('auth.json')
+        expect(records).not.toContain('s3cret')
+      })
+
+      test('remembered; what it changes in the sandbox stays', async () => {
+        await rewind(['exec', '--session', 'lent', 'echo theirs >~/.codex/config.toml'])
+        expect((await run(['--session', 'lent', agent], own)).stdout).toBe('theirs\n{"key": "s3cret"}\n')
+        expect((await run([agent], own)).stdout).toContain('s3cret')
+        expect((await run(['--no-settings', agent], own)).stdout).toBe('')
+        expect((await run([agent], own)).stdout).toBe('')
+      })
+
+      test('of a program that nobody knows there are none', async () => {
+        expect((await run(['--settings', 'sh', '-c', 'ls -A ~'], own)).stderr).toContain('No settings of sh are known')
+      })
     })
 
     test('one that is not there is code 127', async () => {

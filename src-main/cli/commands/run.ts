@@ -5,6 +5,7 @@ import { SHELL_COMMAND } from '../../contract/shell-command.ts'
 import { visibleName } from '../../contract/text.ts'
 import { isLive } from '../../contract/timeline.ts'
 import type { Rpc } from '../../serve/client/index.ts'
+import { lendSettings } from '../agent-settings.ts'
 import { environmentFor } from '../agents.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, given } from '../command.ts'
@@ -17,6 +18,7 @@ interface Options extends EngineOptions {
   env: Record<string, string>
   network: boolean
   auto: boolean
+  settings?: boolean
 }
 
 export const defineRun: Define = (program, action) => {
@@ -27,6 +29,8 @@ export const defineRun: Define = (program, action) => {
   both('run', 'run a program, such as an agent, whole in the sandbox, at this terminal')
     .argument('<command...>', 'PROGRAM ARGUMENT...')
     .option('--no-auto', 'no automatic checkpoint when its files are quiet again')
+    .option('--settings', 'give an agent copies of its own settings and login; asked once, and remembered')
+    .option('--no-settings', 'give it none')
     .addHelpText(
       'after',
       '\nIn a new session on the current folder, unless --session names one that is live. Its exit code is ours.',
@@ -49,6 +53,7 @@ async function run(cli: Cli, options: Options, command: CommandLine, program: st
   if (own.length > 0) cli.out.note(`Passed on to ${visibleName(program)}: ${own.join(', ')}.`)
   const running = { session: session.id, id: crypto.randomUUID() }
   await cli.tellOfRewinds(session.id)
+  await lendSettings(cli, rpc, session.id, program, options.settings)
   const terminal = atTerminal() ? terminalSize() : undefined
   await rpc.commands.start({
     ...running,
