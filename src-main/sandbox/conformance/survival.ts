@@ -150,7 +150,8 @@ export function survivalBehaviours(source: ProviderSource): void {
       const args = [CHILD, module, factory, world.home, JSON.stringify(world.spec({ id })), '[]']
       const child = spawn(process.execPath, args, { stdio: 'ignore' })
       const exit = once(child, 'exit')
-      await eventually('it began', async () => (await world.provider.list()).includes(id) || child.exitCode !== null)
+      const began = async () => (await world.provider.list()).includes(id) || child.exitCode !== null
+      await eventually('it began', began, 30_000)
       await sleep(after - 20)
       child.kill('SIGKILL')
       await exit

@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { InvalidOptionError } from '../../contract/index.ts'
 import { type Box, World } from '../conformance/world.ts'
 import { docker, dockerSource } from './for-tests.ts'
+import { productImage } from './images.ts'
 
 const machine = dockerSource('machine')
 
@@ -66,6 +69,25 @@ suiteNeeding(['docker'], 'rights in containers', () => {
     const apt = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'NET_BIND_SERVICE']
     expect(await rightsOf(box, 'root')).toEqual({ ...none, Prm: apt, Eff: apt, Bnd: apt })
     expect(await box.say('id -u; echo $HOME', { user: 'root' })).toBe('0\n/root')
+  })
+
+  test('workspace: a live one of somebody else is the agent’s inside, and stays his on the host', async () => {
+    const world = await World.make(machine)
+    const chown = (owner: string) =>
+      docker('run', '--rm', '-v', `${world.workspace}:/w`, productImage(), 'chown', '-R', owner, '/w')
+    world.host('folder/file', 'theirs')
+    onTestFinished(() => void chown(`${process.getuid?.()}:${process.getgid?.()}`))
+    chown('0:0')
+    const box = await world.sandbox({ base: 'live' })
+    expect(await box.say('stat -c %u:%g . folder folder/file; echo mine >folder/file; echo new >new; ls')).toBe(
+      '1000:1000\n1000:1000\n1000:1000\nfolder\nnew',
+    )
+    const point = await box.point()
+    await box.say('rm -r folder')
+    await box.back(point)
+    expect(await box.say('cat folder/file; stat -c %u . folder')).toBe('mine\n1000\n1000')
+    expect(statSync(join(world.workspace, 'folder/file')).uid).toBe(0)
+    expect(world.hostText('folder/file')).toBe('theirs')
   })
 
   test('root: in the scope workspace there is none', async () => {

@@ -228,11 +228,13 @@ function makeMachineBase(
   }
 }
 
-function makeFirstLayers(folder: string, { facts }: StoredSpec, source: string): void {
+function makeFirstLayers(folder: string, { facts, idmap, agent }: StoredSpec, source: string): void {
   for (const path of ['w/1', 'm/2']) mkdirSync(join(folder, path), { mode: 0o755 })
   const root = statSync(facts.base === 'live' ? source : join(folder, 'w/0'))
   const upper = join(folder, 'w/1')
-  if (root.uid !== process.getuid?.()) chownSync(upper, root.uid, root.gid)
+  // Mapped, its owner shows as the agent.
+  const { uid, gid } = idmap === null ? root : agent
+  if (uid !== process.getuid?.()) chownSync(upper, uid, gid)
   chmodSync(upper, root.mode & 0o7777)
   StateFile.first(folder, {
     version: 2,
