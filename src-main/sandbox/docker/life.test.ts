@@ -5,11 +5,14 @@ import { renameSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import tar from 'tar-stream'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { EngineUnavailableError, InvalidOptionError, SandboxNotFoundError } from '../../contract/index.ts'
 import { type Box, eventually, World } from '../conformance/world.ts'
 import { docker, dockerSource } from './for-tests.ts'
+
+// A container is started in a second, on a loaded machine in ten.
+vi.setConfig({ testTimeout: 300_000 })
 
 const source = dockerSource('machine')
 

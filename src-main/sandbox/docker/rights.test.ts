@@ -1,11 +1,14 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { InvalidOptionError } from '../../contract/index.ts'
 import { type Box, World } from '../conformance/world.ts'
 import { docker, dockerSource } from './for-tests.ts'
 import { productImage } from './images.ts'
+
+// A container is started in a second, on a loaded machine in ten.
+vi.setConfig({ testTimeout: 300_000 })
 
 const machine = dockerSource('machine')
 
