@@ -7,6 +7,8 @@ export type Tree = Readonly<Record<string, string>>
 /** Files by their content's hash, folders as such. */
 export async function treeOf(data: DataFolder, session: string): Promise<Tree> {
   const command = 'find . -mindepth 1 -type f -exec sha256sum {} + ; find . -mindepth 1 -type d -printf "folder  %p\\n"'
+  // Of a rewind in the window it is told by a look; a command would be refused first.
+  await data.json('--session', session, 'status')
   const { stdout } = await data.json<{ stdout: string }>('--session', session, 'exec', command)
   const rows = stdout.split('\n').filter(Boolean)
   return Object.fromEntries(
