@@ -33,8 +33,10 @@ suiteNeeding(['local'], 'agents that misbehave', () => {
   async function atWork(way: Way, options: Parameters<typeof connect>[2] = {}, name = 'work'): Promise<ToolClient> {
     const client = await connect(way, host, options)
     clients.push(client)
-    const { isError, text } = await client.call('init_sandbox', { path: project, container_name: name })
-    expect(isError, text).toBe(false)
+    let begun = await client.call('init_sandbox', { path: project, container_name: name })
+    // One that waits a second at most may have to come back for it.
+    while (begun.data?.pending) begun = await client.call('get_command', { id: begun.data.id })
+    expect(begun.isError, begun.text).toBe(false)
     return client
   }
 
