@@ -162,6 +162,8 @@ export const contract = {
      * is until it is there. Whoever asks for the same joins; when the last of them leaves, it is called off.
      */
     image: oc.input(z.object({ name: ImageName.nullable().default(null) })).output(eventIterator(ImageProgress)),
+    /** How far an image is that is being made by now; null where none of that name is. */
+    making: oc.input(z.object({ name: ImageName.nullable().default(null) })).output(ImageProgress.nullable()),
   },
   timeline: {
     get: oc.input(SessionRef).output(Timeline),

@@ -91,6 +91,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
     },
     engines: {
       offer: os.engines.offer.handler(() => sessions.engines()),
+      making: os.engines.making.handler(({ input }) => sessions.making(input.name)),
       image: os.engines.image.handler(async function* ({ input, signal, context }) {
         try {
           for await (const progress of sessions.image(input.name, signal)) {

@@ -13,7 +13,7 @@ const AGENTS = [
   'commands.start',
   'commands.stop',
   'commands.wait',
-  'engines.image',
+  'engines.making',
   'files.changes',
   'files.pair',
   'files.read',

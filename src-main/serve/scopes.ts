@@ -71,7 +71,7 @@ const TOOLS_USE = new Set(
     'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.runTests',
     // Its hook.
     'rules.onTurn',
-    'ledger.list ledger.verify tools.begin tools.end engines.image',
+    'ledger.list ledger.verify tools.begin tools.end engines.making',
   ].flatMap((line) => line.split(' ')),
 )
 

@@ -33,9 +33,11 @@ test('two who ask for an image have it made once, and both are told', async () =
   calls[0]?.tell('half')
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(images.busy).toBe(true)
+  expect([images.newest('one'), images.newest('another')]).toEqual([{ text: 'half', fraction: null }, null])
   calls[0]?.done()
   expect(await Promise.all(both)).toEqual([['half'], ['half']])
   expect(images.busy).toBe(false)
+  expect(images.newest('one')).toBeNull()
   expect(calls).toHaveLength(1)
 })
 

@@ -35,6 +35,11 @@ export class Images {
     return this.#making.size > 0
   }
 
+  /** How far the making of an image is; null where it is not being made, or nothing was told of it yet. */
+  newest(name: string): ImageProgress | null {
+    return this.#making.get(name)?.newest ?? null
+  }
+
   /**
    * Tells the newest progress, paced, until the image is there.
    * @param signal says that this follower leaves

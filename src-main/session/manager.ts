@@ -209,6 +209,11 @@ export class SessionManager {
     return this.#engines.images.ensure(name ?? this.#engines.image, signal)
   }
 
+  /** How far an image is that is being made by now. @param name null for the one that sandboxes get by default */
+  making(name: string | null): ImageProgress | null {
+    return this.#engines.images.newest(name ?? this.#engines.image)
+  }
+
   /** What `doctor` says of the engines. */
   async checks(): Promise<Check[]> {
     return [...(await this.#engines.checks()), ...this.#strays]

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import {
   EngineChoice,
   EngineName,
-  EngineUnavailableError,
   ImageName,
   InvalidPathError,
   SessionMode,
@@ -12,11 +11,11 @@ import {
 } from '../../contract/index.ts'
 import type { AgentHost } from '../host.ts'
 import { late, within } from '../pending.ts'
-import { type Call, defineTool, type Tool } from '../tool.ts'
+import { defineTool, type Tool } from '../tool.ts'
 import { countsField } from './shapes.ts'
 
 /** A client that waits is told that it goes on, milliseconds. */
-const BEAT_MS = 10_000
+const BEAT_MS = 5_000
 
 const begun = {
   name: z.string(),
@@ -37,7 +36,7 @@ const init = defineTool({
     'Begins a sandbox on a project folder, or attaches to the live one of that name. Work in it with ' +
     'execute_sandbox_command, write_sandbox_file and read_sandbox_file instead of your own shell and edit tools: ' +
     'nothing touches the real project, and everything can be rewound. A folder that is missing is made. Where a person ' +
-    'has to allow the folder first, the answer may be pending: true; go on with get_command.',
+    'has to allow the folder first, or an image has to be made, the answer may be pending: true; go on with get_command.',
   input: {
     path: z.string().min(1).describe('the project folder'),
     container_name: z.string().min(1).max(64).default('rewind_sandbox').describe('the name of the session'),
@@ -57,21 +56,20 @@ const init = defineTool({
         nextStep: 'Give the whole path of the project folder, from / on.',
       })
     const workspace = resolve(client.folder ?? '/', path)
-    const begin = async () => {
-      if (engine === 'docker' || (engine === 'auto' && image !== undefined))
-        await imageReady(host, image ?? null, { signal, progress })
-      return dataOf(
+    const begin = async () =>
+      dataOf(
         await host.sessions.create(
           { name: container_name, workspace, engine, image, mode, force, create: true, client: by },
           // What the client takes back is not begun; what it was told is pending goes on.
           { signal },
         ),
       )
+    const beat = async (tell: (text: string) => void) => {
+      const making = await host.engines.making({ name: image ?? null })
+      tell(making?.text ?? 'still beginning: a folder is copied, an image is made, or a person is asked to allow it')
     }
-    const beating = setInterval(
-      () => progress?.('still beginning: a folder is copied, or a person is asked to allow it'),
-      BEAT_MS,
-    )
+    // What cannot be told now is told by the answer.
+    const beating = progress ? setInterval(() => void beat(progress).catch(() => {}), BEAT_MS) : undefined
     try {
       const work = begin()
       const outcome = await within(client.patienceMs, work, new AbortController().signal)
@@ -178,32 +176,5 @@ const destroy = defineTool({
     return { gone: true, data: { name, status } }
   },
 })
-
-/** As long as clients wait for an answer, milliseconds. */
-const PATIENCE_MS = 50_000
-
-/**
- * Has the image made, telling who asked how far it is. What takes longer than a client waits goes on, and the next call
- * joins it.
- * @throws EngineUnavailableError while it is still being made
- */
-async function imageReady(
-  host: AgentHost,
-  name: string | null,
-  { signal, progress }: Pick<Call, 'signal' | 'progress'>,
-): Promise<void> {
-  let newest = 'it has just begun'
-  const made = (async () => {
-    for await (const { text } of await host.engines.image({ name }, { signal })) {
-      newest = text
-      progress?.(text)
-    }
-  })()
-  made.catch(() => {})
-  if ((await within(PATIENCE_MS, made, signal)) === late)
-    throw new EngineUnavailableError(`The image for the sandbox is still being made: ${newest}`, {
-      nextStep: 'Call init_sandbox again with the same arguments: it waits for the same image.',
-    })
-}
 
 export const sessionTools: readonly Tool[] = [init, status, destroy]
