@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import type { Message, SessionEvent, SessionOptions } from '../contract/index.ts'
 import { createLocalProvider } from '../sandbox/index.ts'
@@ -448,6 +448,13 @@ suiteNeeding(['local'], 'a session', () => {
   })
 
   test('create: by force nothing ends before the new one stands', async () => {
+    vi.stubEnv('DOCKER_HOST', 'unix:///nowhere/docker.sock')
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+    })
+    await close()
+    ;({ manager, close } = await place.open())
+    session = manager.find('test')
     await expect(manager.create(options({ force: true, engine: 'docker' }))).rejects.toMatchObject({
       code: 'ENGINE_UNAVAILABLE',
     })
