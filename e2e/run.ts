@@ -94,8 +94,9 @@ function planRuns(): Run[] {
       require: required,
       env: environmentOfOrdinaryUser(tree),
       tree,
-      // The tree is not theirs, so no cache can be written.
-      options: ['--configLoader=runner', '--no-cache', '--no-fsModuleCache'],
+      // The tree is not theirs, so no cache can be written. Two files at a time: nothing here is measured, and those of the
+      // docker engine mostly wait for it.
+      options: ['--configLoader=runner', '--no-cache', '--no-fsModuleCache', '--maxWorkers=2'],
       launcher: readable ? become : ['unshare', '-m', 'sh', '-c', SHOW_TREE, root, ...become],
     },
   ]
