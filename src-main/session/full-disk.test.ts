@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import { DiskFullError, type Message, RewindError } from '../contract/index.ts'
@@ -27,9 +28,22 @@ afterEach(async () => {
   const { manager: last, close: end } = await home.open()
   for (const { id, status } of last.list()) if (status !== 'destroyed') await last.find(id).destroy()
   await end()
-  if (isRoot) execFileSync('umount', [home.home])
+  if (isRoot) await unmount(home.home)
   rmSync(home.folder, { recursive: true, force: true })
 })
+
+/** What a thread of the host had open there is closed a moment after it. */
+async function unmount(path: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      execFileSync('umount', [path], { stdio: 'pipe' })
+      return
+    } catch (error) {
+      if (tries === 100) throw error
+      await sleep(50)
+    }
+  }
+}
 
 /** To the last byte: what is there afterwards goes page by page. */
 function fill(): void {
