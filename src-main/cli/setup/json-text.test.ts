@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { parse } from 'jsonc-parser'
 import { expect, test } from 'vitest'
 import { removeIn, setIn } from './json-text.ts'
 
@@ -37,8 +36,8 @@ test('what is put in means that and nothing else, and is taken out again', () =>
     fc.property(objects, fc.constantFrom(0, 1, 4, '\t'), fc.string(), (object, indent, value) => {
       const before = JSON.stringify(object, null, indent)
       const after = setIn(before, ['ours', 'deep'], value)
-      expect(parse(after)).toEqual({ ...JSON.parse(before), ours: { deep: value } })
-      expect(parse(removeIn(after, ['ours']))).toEqual(JSON.parse(before))
+      expect(JSON.parse(after)).toEqual({ ...JSON.parse(before), ours: { deep: value } })
+      expect(JSON.parse(removeIn(after, ['ours']))).toEqual(JSON.parse(before))
     }),
   )
 })
