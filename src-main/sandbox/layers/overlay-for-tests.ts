@@ -5,7 +5,7 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { LayerFolder } from './layer-dir.ts'
 import type { OpaqueXattr } from './marks.ts'
 
@@ -108,9 +108,11 @@ export class Overlay {
   async #mount(layers: readonly LayerFolder[], options: string, before: string): Promise<string> {
     const point = join(this.folder, `m${this.#work++}`)
     mkdirSync(point)
-    const lowerDirs = `lowerdir=${layers.map(({ path }) => path).join(':')}`
+    // Named from the folder that most of them lie in: the options of a mount have to fit into one page.
+    const from = dirname(layers[0]?.path ?? this.folder)
+    const names = layers.map(({ path }) => (dirname(path) === from ? basename(path) : path))
     await this.script(
-      `${before} && mount -t overlay ws -o '${lowerDirs},${options},index=off,metacopy=off,xino=off' ${point}`,
+      `${before} && cd ${from} && mount -t overlay ws -o 'lowerdir=${names.join(':')},${options},index=off,metacopy=off,xino=off' ${point}`,
     )
     // The shell that unshare became is the one whose namespace this is.
     return `/proc/${this.#shell.pid}/root${point}`
