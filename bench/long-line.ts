@@ -3,12 +3,14 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '../src-main/session/index.ts'
-import { type Figure, figureOf, repeat, timed } from './measure.ts'
+import { type Figure, figureOf, paced, timed } from './measure.ts'
 
 export interface Line {
+  /** One right after another, with all that is done in the background meanwhile. */
   first: Figure
   last: Figure
-  /** To points anywhere on the line. */
+  /** At its end, with pauses, as an agent works: one more point, and going back to points anywhere on the line. */
+  checkpoint: Figure
   rollback: Figure
   /** What the second half takes on disk, over what the first half took. */
   growth: number
@@ -49,10 +51,14 @@ export async function measureLine(session: Session, count: number, home: string)
   return {
     first: figureOf(samples.slice(0, share)),
     last: figureOf(samples.slice(-share)),
-    rollback: await repeat(20, async (run) => {
+    checkpoint: await paced(40, async (run) => {
+      await write(session, 'counter', `more ${run}`)
+      return () => save(session, `m${run}`)
+    }),
+    rollback: await paced(20, async (run) => {
       await write(session, 'counter', `changed ${run}`)
       const to = ids[(run * 7919) % count] ?? ''
-      return session.rollback({ to, only: null, patchNotes: null })
+      return () => session.rollback({ to, only: null, patchNotes: null })
     }),
     growth: (whole - half) / half,
   }

@@ -1,4 +1,5 @@
 /** Timing: medians and p95 of repeated calls. These machines are noisy, so figures are read as ratios to a floor of the same run. */
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Figure {
   /** Milliseconds. */
@@ -26,5 +27,19 @@ export async function timed(work: () => unknown): Promise<number> {
 export async function repeat(runs: number, work: (run: number) => unknown): Promise<Figure> {
   const samples: number[] = []
   for (let run = 0; run < runs; run++) samples.push(await timed(() => work(run)))
+  return figureOf(samples)
+}
+
+/** An agent does something else between two steps, milliseconds. */
+const PAUSE_MS = 100
+
+/** As {@link repeat}, each after a pause. @param prepare what comes before, not measured @returns what is measured */
+export async function paced(runs: number, prepare: (run: number) => Promise<() => unknown>): Promise<Figure> {
+  const samples: number[] = []
+  for (let run = 0; run < runs; run++) {
+    const work = await prepare(run)
+    await sleep(PAUSE_MS)
+    samples.push(await timed(work))
+  }
   return figureOf(samples)
 }

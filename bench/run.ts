@@ -14,7 +14,7 @@ import { openStore } from '../src-main/store/index.ts'
 import { type DockerFloors, dockerFloors, dockerHere, measureDocker } from './docker.ts'
 import { type Floors, measureFloors } from './floors.ts'
 import { measureLine, measurePruning } from './long-line.ts'
-import { type Figure, figureOf, repeat, timed } from './measure.ts'
+import { type Figure, figureOf, paced, repeat, timed } from './measure.ts'
 
 interface Row extends Figure {
   name: string
@@ -178,7 +178,8 @@ try {
     await repeat(largeRuns, () => session.read({ path: 'large-0', at: 'now', encoding: null })),
     'fork',
   )
-  add('run true', await repeat(runs, () => runTrue(session)), 'fork', 4)
+  add('run true', await paced(runs, async () => () => runTrue(session)), 'fork', 4)
+  add('run true, right after another', await repeat(runs, () => runTrue(session)), 'fork')
 
   let points = 0
   const checkpoint = async () => {
@@ -212,8 +213,9 @@ try {
   const long = await begin('long', few)
   const line = await measureLine(long, linePoints, home)
   const named = linePoints.toLocaleString('en')
-  add(`checkpoint, last of ${named} points`, line.last, 'fork', swapTarget)
+  add(`checkpoint, after ${named} points`, line.checkpoint, 'fork', swapTarget)
   add(`rollback, anywhere on ${named} points`, line.rollback, 'fork', swapTarget)
+  add(`checkpoint, last of ${named} in a row`, line.last, 'fork')
   shares.push({ name: 'last checkpoints over first ones', value: line.last.p50 / line.first.p50, target: 2 })
   shares.push({ name: 'disk of the second half over the first', value: line.growth, target: 1.5 })
   await long.destroy()

@@ -43,6 +43,9 @@ export interface RollbackRequest {
   epoch?: number | undefined
 }
 
+/** Points whose files are counted before other quiet work has its turn. */
+const COUNTED_IN_A_ROW = 32
+
 export class Pair {
   readonly #context: SessionContext
   readonly #host: HostWatch
@@ -50,6 +53,8 @@ export class Pair {
   rewindNote: string | null = null
   readonly #running: () => string[]
   readonly #records: PairRecords
+  /** Ids of points whose files are still to be counted, oldest first. */
+  readonly #uncounted = new Set<string>()
 
   /** @param running the commands in flight, for a person to read */
   constructor(context: SessionContext, host: HostWatch, running: () => string[]) {
@@ -278,14 +283,26 @@ export class Pair {
   /** Counting files costs as much as changed; it follows the checkpoint instead of delaying it. */
   countLater(sandbox: Sandbox, point: Point): void {
     if (point.files !== null || point.parent === null) return
+    this.#uncounted.add(point.id)
+    this.#context.quiet.later('count files', () => this.#count(sandbox))
+  }
+
+  /** The newest first: its layers are opened with those of all that wait, by one program. */
+  async #count(sandbox: Sandbox): Promise<void> {
     const context = this.#context
-    const { store } = context
-    const from = store.points.held(context.id, point.parent).state
-    const to = store.points.held(context.id, point.id).state
-    context.quiet.later(`count ${point.id}`, async () => {
-      const changes = await sandbox.changes(from, to)
-      context.updatePoint(point.id, { files: countChanges(changes) })
-    })
+    const { points } = context.store
+    try {
+      for (const id of [...this.#uncounted].toReversed().slice(0, COUNTED_IN_A_ROW)) {
+        this.#uncounted.delete(id)
+        const parent = context.points.find((point) => point.id === id)?.parent
+        // Pruned meanwhile.
+        if (parent == null) continue
+        const changes = await sandbox.changes(points.held(context.id, parent).state, points.held(context.id, id).state)
+        context.updatePoint(id, { files: countChanges(changes) })
+      }
+    } finally {
+      if (this.#uncounted.size > 0) context.quiet.later('count files', () => this.#count(sandbox))
+    }
   }
 }
 

@@ -48,6 +48,8 @@ const START_LIMIT_MS = 20_000
 const LOOK_AT_LAUNCHER_MS = 100
 /** Between looks at commands that cannot tell. */
 const ADOPTED_LOOK_MS = 20
+/** The pair for the next command is made ready by then. */
+const PARK_LATEST_MS = 20
 const LOOK_MS = 500
 /** After looks that failed: the disk is full, say, or no program can be started just now. */
 const LONGEST_LOOK_MS = 5_000
@@ -82,6 +84,8 @@ export class Commands {
   /** The shells that wait for the next command; empty while none do. Numbered as the sandbox sees them. */
   #pair: HostProcess[] = []
   #pairReady: () => void = ignore
+  /** Ends a wait before the next pair is made ready. */
+  #hurry: () => void = ignore
   /** The group that the launcher sits in: that of the next command, whose shells wait by then, or will not. */
   #parked: Promise<string | null> = Promise.resolve(null)
   #turn: Promise<unknown> = Promise.resolve()
@@ -113,7 +117,8 @@ export class Commands {
     const launcher = new Launcher(pid, namespace.shell.side, (news) => this.#hear(news))
     this.#launcher = launcher
     this.#launchers.add(launcher)
-    this.#park()
+    this.#pair = []
+    this.#parked = this.#park()
     void launcher.silent.then(() => {
       this.#launchers.delete(launcher)
       if (this.#launcher === launcher) this.#launcher = null
@@ -148,6 +153,7 @@ export class Commands {
   async #startNext(spec: CommandSpec, cwd: string): Promise<RunningCommand> {
     const known = this.#entries.get(spec.id)
     if (known) return known.command
+    this.#hurry()
     const user = spec.user ?? 'agent'
     if (user === 'root' && this.#options.plan.image === null) throw noRoot()
     const folder = folderName(spec.id)
@@ -187,10 +193,10 @@ export class Commands {
       // A lost holder is replaced by whoever gave us the view: the state has to know of the new one.
       if (!this.#options.namespace.holderLives) return null
       if (this.#launcher === null || !isRunning(this.#launcher.pid)) await this.openLauncher()
-      entry.group = await this.#parked
+      entry.group = await this.#whereParked()
       const answer = this.#pairWaits() ? await this.#ask(folder) : null
       if (answer !== null || attempt > 0 || !entry.command.running) {
-        this.#park()
+        this.#parkAfter(entry.command)
         return answer
       }
       // Its pair is gone, which it cannot know.
@@ -215,6 +221,7 @@ export class Commands {
     this.#launcher?.request(folder)
     const answer = await this.#unlessLost(news, () => this.#pairWaits())
     this.#starting.delete(folder)
+    this.#pair = []
     return answer
   }
 
@@ -236,21 +243,36 @@ export class Commands {
     }
   }
 
-  /** Puts the launcher into the next command's group, off anybody's way, and has it make the next pair ready there. */
-  #park(): void {
-    const { groups } = this.#options
+  /**
+   * As {@link #park}, once a command that was just started has ended, unless it takes long or the next one is asked for:
+   * a short one has the processors for itself.
+   */
+  #parkAfter(command: LocalCommand): void {
+    const { promise: asked, resolve } = Promise.withResolvers<void>()
+    this.#hurry = resolve
+    const late = sleep(PARK_LATEST_MS, undefined, { ref: false })
+    this.#parked = Promise.race([command.ended, asked, late]).then(() => this.#park())
+  }
+
+  /**
+   * Puts the launcher into the next command's group, off anybody's way, and has it make the next pair ready there.
+   * @returns the group's name
+   */
+  async #park(): Promise<string | null> {
     const launcher = this.#launcher
-    if (launcher === null) return
-    this.#pair = []
+    if (launcher === null) return null
     const { promise: ready, resolve } = Promise.withResolvers<void>()
     this.#pairReady = resolve
-    const park = async (): Promise<string | null> => {
-      const group = (await groups?.moveToNew(launcher.pid).catch(() => null)) ?? null
-      launcher.ahead()
-      await this.#unlessLost(ready, () => true)
-      return group
-    }
-    this.#parked = park()
+    const group = (await this.#options.groups?.moveToNew(launcher.pid).catch(() => null)) ?? null
+    launcher.ahead()
+    await this.#unlessLost(ready, () => true)
+    return group
+  }
+
+  /** The group that the launcher is in now. */
+  #whereParked(): Promise<string | null> {
+    this.#hurry()
+    return this.#parked
   }
 
   #pairWaits(): boolean {
@@ -352,7 +374,7 @@ export class Commands {
   async #kill(entry: Entry): Promise<void> {
     const { groups } = this.#options
     // The launcher leaves the group of a command right after its start.
-    await this.#parked
+    await this.#whereParked()
     if (groups !== null && entry.group !== null && (await groups.kill(entry.group))) return
     const supervisor = await this.#options.inView(() => entry.folders.supervisor(entry.folder))
     const find = (): HostProcess[] => {
@@ -403,7 +425,7 @@ export class Commands {
     const { promise, resolve } = Promise.withResolvers<void>()
     for (const { command } of this.#entries.values()) command.doomed('cancelled', promise)
     if (!namespace.holderLives) return resolve()
-    const parked = await this.#parked
+    const parked = await this.#whereParked()
     if (groups !== null) await Promise.all(groups.names().map((name) => (name === parked ? true : groups.kill(name))))
     const none = await killUntilNone(() => this.processes())
     resolve()

@@ -49,6 +49,7 @@ export class Compacting {
   #timer: NodeJS.Timeout | undefined
   #waitingSince = 0
   #working: Promise<void> = Promise.resolve()
+  #isWorking = false
   #stopped = false
 
   constructor(options: CompactingOptions) {
@@ -58,14 +59,24 @@ export class Compacting {
   /** Looks for something to do once it is quiet. */
   soon(): void {
     clearTimeout(this.#timer)
-    if (this.#stopped || !OVERLAYS.some((overlay) => this.#isDue(overlay))) return
+    if (this.#stopped || this.#isWorking || !OVERLAYS.some((overlay) => this.#isDue(overlay))) return
     this.#waitingSince ||= Date.now()
     const patience = this.#waitingSince + PATIENCE_MS - Date.now()
     this.#timer = setTimeout(
       () => {
         this.#waitingSince = 0
-        // What cannot be written now is tried again after the next operation; one that needs it says why it cannot be.
-        this.#working = this.#work().catch(() => {})
+        this.#isWorking = true
+        this.#working = this.#work().then(
+          () => {
+            this.#isWorking = false
+            // What came to be due meanwhile.
+            this.soon()
+          },
+          () => {
+            // What cannot be written now is tried again after the next operation; one that needs it says why it cannot be.
+            this.#isWorking = false
+          },
+        )
       },
       Math.max(0, Math.min(QUIET_MS, patience)),
     )
