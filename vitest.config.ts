@@ -10,5 +10,6 @@ export default defineConfig({
     // Sandboxes, browsers and hosts are real: start-up on a loaded machine takes its time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 })

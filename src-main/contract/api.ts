@@ -18,7 +18,9 @@ import {
   FolderRequest,
   ImageName,
   ImageProgress,
+  LedgerCheck,
   LedgerEntry,
+  LedgerFormat,
   Message,
   Missed,
   Point,
@@ -29,6 +31,7 @@ import {
   RollbackEvent,
   RollbackResult,
   Rules,
+  RulesSet,
   SandboxScope,
   SessionMode,
   SessionSummary,
@@ -281,6 +284,8 @@ export const contract = {
           terminal: TerminalSize.optional(),
           asTool: z.boolean().default(false),
           tool: z.string().nullable().default(null),
+          /** No tool call, but the exception rule acts on its failure all the same. */
+          guarded: z.boolean().optional(),
         }),
       )
       .output(CommandRecord),
@@ -337,17 +342,18 @@ export const contract = {
     get: oc.input(SessionRef).output(Rules),
     autoCheckpoint: oc
       .input(ActingOn.extend({ on: z.boolean(), keepLast: z.number().int().min(1).nullable().default(null) }))
-      .output(Rules),
+      .output(RulesSet),
     autoRollback: oc
       .input(
         ActingOn.extend({
           on: z.boolean(),
           events: z.array(RollbackEvent).default(['exception']),
-          to: z.string().nullable().default(null),
+          /** Null means latest, with a warning that it may hold the damage. */
+          to: z.string().min(1).nullable().default(null),
           verifier: VerifierSpec.nullable().default(null),
         }),
       )
-      .output(Rules),
+      .output(RulesSet),
     /** How much the session may hold on disk; what is too much is pruned at once. */
     retention: oc.input(SessionRef.extend(RetentionRule.shape)).output(Rules),
     lastAutoRollback: oc.input(SessionRef).output(AutoRollback.nullable()),
@@ -360,14 +366,30 @@ export const contract = {
         }),
       )
       .output(z.object({ checkpoint: z.string().nullable() })),
+    /**
+     * A tool has answered: its history so far, and what went wrong, which the exception rule looks at. `messages` of the
+     * answer is the history to go on with where a rollback was made, else null.
+     */
+    onToolResult: oc
+      .input(
+        ActingOn.extend({
+          messages: z.array(Message).nullable().default(null),
+          error: z.string().nullable().default(null),
+          tool: z.string().nullable().default(null),
+        }),
+      )
+      .output(z.object({ messages: z.array(Message).nullable(), autoRollback: AutoRollback.nullable() })),
     /** An agent's own hook says that a turn is over, or a step about to be taken: a point where files changed since. */
     onTurn: oc
       .input(SessionRef.extend({ agent: z.string().min(1).max(100) }))
       .output(z.object({ checkpoint: z.string().nullable() })),
-    /** Runs the verifier (or judges `command`). Resolves with the formatted verdict on pass. */
+    /**
+     * Runs the verifier (or judges `command`). Resolves on pass alone, with the formatted verdict, and the object that was
+     * printed where a verifier judged.
+     */
     runTests: oc
       .input(ActingOn.extend({ command: CommandLine.nullable().default(null) }))
-      .output(z.object({ text: z.string() })),
+      .output(z.object({ text: z.string(), verdict: z.record(z.string(), z.unknown()).nullable() })),
   },
   ledger: {
     list: oc
@@ -376,12 +398,15 @@ export const contract = {
           checkpoint: z.string().nullable().default(null),
           type: z.string().nullable().default(null),
           status: z.string().nullable().default(null),
+          /** Rows from then on. */
+          since: z.date().optional(),
         }),
       )
       .output(z.array(LedgerEntry)),
-    verify: oc
-      .input(SessionRef)
-      .output(z.object({ whole: z.boolean(), rows: z.number(), head: z.string(), brokenAt: z.number().nullable() })),
+    /** Recomputes the whole chain. */
+    verify: oc.input(SessionRef).output(LedgerCheck),
+    /** The whole ledger as one document, in pieces. */
+    export: oc.input(SessionRef.extend({ format: LedgerFormat })).output(eventIterator(z.string())),
   },
   /**
    * Everything that happens, from after `since` on (null: from now). The event's own id resumes it. Without `follow` it

@@ -13,6 +13,8 @@ export interface WireError {
   message: string
   nextStep: string | null
   data: ErrorData
+  /** What led to it, where that is one of ours too. */
+  cause?: WireError
 }
 
 export interface ErrorOptions {
@@ -112,8 +114,10 @@ export const isErrorCode = (code: unknown): code is ErrorCode => typeof code ===
 
 /** What crosses a boundary. Anything that is not one of our classes becomes INTERNAL with its text. */
 export function toWire(error: unknown): WireError {
-  if (error instanceof RewindError)
-    return { code: error.code, message: error.message, nextStep: error.nextStep, data: error.data }
+  if (error instanceof RewindError) {
+    const { code, message, nextStep, data, cause } = error
+    return { code, message, nextStep, data, ...(cause instanceof RewindError ? { cause: toWire(cause) } : {}) }
+  }
   return {
     code: 'INTERNAL',
     message: error instanceof Error ? error.message : String(error),
@@ -122,8 +126,8 @@ export function toWire(error: unknown): WireError {
   }
 }
 
-/** The class again, with message, next step and data as they were. */
-export function fromWire(wire: WireError): RewindError {
-  const Class = isErrorCode(wire.code) ? classes[wire.code] : InternalError
-  return new Class(wire.message, { nextStep: wire.nextStep, data: wire.data })
+/** The class again, with message, next step, data and cause as they were. */
+export function fromWire({ code, message, nextStep, data, cause }: WireError): RewindError {
+  const Class = isErrorCode(code) ? classes[code] : InternalError
+  return new Class(message, { nextStep, data, ...(cause ? { cause: fromWire(cause) } : {}) })
 }

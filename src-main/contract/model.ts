@@ -259,6 +259,8 @@ export const CommandRecord = z.object({
   command: CommandLine,
   /** Tool name when it was a tool call. */
   tool: z.string().nullable(),
+  /** Its failure is what the exception rule looks for. */
+  guarded: z.boolean().default(false),
   startedAt: z.date(),
   endedAt: z.date().nullable(),
   /** `lost`: it ended while nobody could see how (its sandbox was killed). */
@@ -331,6 +333,10 @@ export const Rules = z.object({
 })
 export type Rules = z.infer<typeof Rules>
 
+/** Rules as they stand, and what a person should know of them. */
+export const RulesSet = z.object({ rules: Rules, warnings: z.array(z.string()) })
+export type RulesSet = z.infer<typeof RulesSet>
+
 export const LedgerEventType = z.enum([
   'verification',
   'escalation',
@@ -373,6 +379,23 @@ export const LedgerEntry = z.object({
   hash: z.string(),
 })
 export type LedgerEntry = z.infer<typeof LedgerEntry>
+
+/** What a ledger can be written out as. */
+export const LedgerFormat = z.enum(['json', 'csv', 'html'])
+export type LedgerFormat = z.infer<typeof LedgerFormat>
+
+/** What a recomputed chain of ledger rows came to. */
+export const LedgerCheck = z.object({
+  whole: z.boolean(),
+  rows: z.number(),
+  /** Hash of the last row; 64 zeros where there is none. */
+  head: z.string(),
+  /** Id of the first row that is missing or is not what was written. */
+  brokenAt: z.number().nullable(),
+  /** How the chain agrees with the note of its end that is kept beside the store: `missing` where there is none. */
+  anchor: z.enum(['agrees', 'missing', 'differs']),
+})
+export type LedgerCheck = z.infer<typeof LedgerCheck>
 
 /** What a rewind would do, computed before anything is done. */
 export const RewindPreview = z.object({

@@ -1,6 +1,6 @@
 /** Our errors in oRPC's clothes: the server throws what {@link toRpcError} makes, the client reads it back as the class. */
 import { ORPCError } from '@orpc/client'
-import { fromWire, isErrorCode, RewindError, toWire } from './errors.ts'
+import { fromWire, isErrorCode, RewindError, toWire, type WireError } from './errors.ts'
 
 /** HTTP-like status per family, for oRPC's own bookkeeping; clients look at the code alone. */
 const statusOf = (exitCode: number): number => (exitCode === 70 ? 500 : exitCode === 2 || exitCode === 3 ? 404 : 422)
@@ -12,7 +12,7 @@ export function toRpcError(error: unknown): ORPCError<string, unknown> {
   return new ORPCError(wire.code, {
     status: statusOf(error instanceof RewindError ? error.exitCode : 70),
     message: wire.message,
-    data: { nextStep: wire.nextStep, data: wire.data },
+    data: { nextStep: wire.nextStep, data: wire.data, ...(wire.cause ? { cause: wire.cause } : {}) },
   })
 }
 
@@ -21,11 +21,8 @@ export function fromRpcError(error: unknown): RewindError {
   if (error instanceof RewindError) return error
   if (error instanceof ORPCError) {
     if (isErrorCode(error.code)) {
-      const { nextStep = null, data = {} } = (error.data ?? {}) as {
-        nextStep?: string | null
-        data?: Record<string, unknown>
-      }
-      return fromWire({ code: error.code, message: error.message, nextStep, data })
+      const { nextStep = null, data = {}, cause } = (error.data ?? {}) as Partial<WireError>
+      return fromWire({ code: error.code, message: error.message, nextStep, data, ...(cause ? { cause } : {}) })
     }
     if (error.code === 'BAD_REQUEST')
       return fromWire({ code: 'INVALID_OPTION', message: describeIssues(error), nextStep: null, data: {} })

@@ -180,12 +180,23 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       retention: os.rules.retention.handler((call) => of(call).setRetention(call.input)),
       lastAutoRollback: os.rules.lastAutoRollback.handler((call) => of(call).lastAutoRollback()),
       onToolCall: os.rules.onToolCall.handler((call) => of(call).onToolCall(call.input)),
+      onToolResult: os.rules.onToolResult.handler((call) => of(call).onToolResult(call.input)),
       onTurn: os.rules.onTurn.handler((call) => of(call).onTurn(call.input)),
       runTests: os.rules.runTests.handler((call) => of(call).runTests(call.input)),
     },
     ledger: {
       list: os.ledger.list.handler((call) => of(call).ledger(call.input)),
       verify: os.ledger.verify.handler((call) => of(call).verifyLedger()),
+      export: os.ledger.export.handler(async function* ({ input, context, signal }) {
+        try {
+          for (const text of context.scope.find(input.session).exportLedger(input)) {
+            yield text
+            await context.drained(signal)
+          }
+        } catch (error) {
+          throw toRpcError(error)
+        }
+      }),
     },
     events: os.events.handler(async function* ({ input, lastEventId, signal, context }) {
       // A client that lost its connection asks from the last event it saw; what it asked first is older.

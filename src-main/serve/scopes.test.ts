@@ -28,6 +28,7 @@ const AGENTS = [
   'rules.get',
   'rules.lastAutoRollback',
   'rules.onToolCall',
+  'rules.onToolResult',
   'rules.onTurn',
   'rules.runTests',
   'sessions.create',

@@ -68,7 +68,7 @@ const TOOLS_USE = new Set(
     'timeline.get timeline.checkpoint timeline.preview timeline.rollback timeline.missed',
     'files.write files.read files.changes files.pair messages.get messages.sync',
     'commands.start commands.wait commands.stop commands.get commands.list commands.output',
-    'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.runTests',
+    'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.onToolResult rules.runTests',
     // Its hook.
     'rules.onTurn',
     'ledger.list ledger.verify tools.begin tools.end engines.making',

@@ -36,6 +36,7 @@ export interface CommandRequest {
   timeoutMs?: number | null
   terminal?: TerminalSize | undefined
   tool?: string | null
+  guarded?: boolean
   /** The epoch that the caller acts on. */
   epoch?: number | undefined
 }
@@ -111,6 +112,7 @@ export class Commands {
       session: context.id,
       command: request.command,
       tool: request.tool ?? null,
+      guarded: request.guarded ?? false,
       startedAt: new Date(),
       endedAt: null,
       status: 'running',

@@ -14,6 +14,7 @@ import {
   type RollbackResult,
   StoreUnavailableError,
   type TakenBy,
+  type Verdict,
 } from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
 import { parseMessages } from '../memory/index.ts'
@@ -51,6 +52,8 @@ export class Pair {
   readonly #host: HostWatch
   /** Set while a rollback runs: why commands end now. */
   rewindNote: string | null = null
+  /** The verdict on files that no point holds yet, and when they were last changed. */
+  judged: { verdict: Verdict; lastChange: number | null } | null = null
   readonly #running: () => string[]
   readonly #records: PairRecords
   /** Ids of points whose files are still to be counted, oldest first. */
@@ -79,6 +82,7 @@ export class Pair {
       if (request.label !== null) checkLabel(request.label, context.points, head)
       const label = request.label ?? (request.tool === undefined ? null : automaticLabel(request.tool, context.points))
       const messages = request.messages && parseMessages(request.messages)
+      const verdict = await this.#verdictOnNow(sandbox)
       const { store } = context
       const { operation, intent } = this.#intend(
         'checkpoint',
@@ -103,7 +107,8 @@ export class Pair {
       crashPoint('checkpoint:recorded')
       this.countLater(sandbox, point)
       this.#host.afterPoint(point)
-      return point
+      if (verdict) context.updatePoint(point.id, { verdict })
+      return context.point(point.id)
     })
   }
 
@@ -134,6 +139,13 @@ export class Pair {
       context.raise({ type: 'messagesChanged', revision, count: list.length })
       return revision
     })
+  }
+
+  /** The verdict on exactly the files that stand now, where they were judged and no point holds them. */
+  async #verdictOnNow(sandbox: Sandbox): Promise<Verdict | null> {
+    const { judged } = this
+    this.judged = null
+    return judged !== null && judged.lastChange === (await sandbox.lastChange()) ? judged.verdict : null
   }
 
   /** Finishes or drops what is open in the journal: left by a killed host, or by a store that could not be written. */

@@ -5,15 +5,17 @@
 import { randomUUID } from 'node:crypto'
 import {
   type AutoRollback,
+  CancelledError,
   CheckpointNotFoundError,
   CommandError,
   type CommandLine,
   InvalidOptionError,
   type Message,
   type RetentionRule,
-  type RollbackEvent,
+  RollbackEvent,
   RollbackFailedError,
   type Rules as RuleSet,
+  type RulesSet,
   VerificationFailedError,
   VerificationHaltError,
   type VerifierSpec,
@@ -21,9 +23,23 @@ import {
 import { formatVerificationResult, runVerifier, type VerificationResult } from '../verification/index.ts'
 import type { Commands } from './commands.ts'
 import type { SessionContext } from './context.ts'
+import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
 import type { Pair } from './pair.ts'
 import type { Retention } from './retention.ts'
+
+/** What a judged command came to. */
+export interface Passed {
+  /** For a person or a model to read. */
+  text: string
+  /** The object that the verifier printed; null where the exit code decided. */
+  verdict: Record<string, unknown> | null
+}
+
+export interface ToolOutcome {
+  messages: Message[] | null
+  autoRollback: AutoRollback | null
+}
 
 export class Rules {
   readonly #context: SessionContext
@@ -52,29 +68,47 @@ export class Rules {
   }
 
   /**
-   * @param to a label, also one yet to be taken; null means latest
-   * @throws InvalidOptionError for test_failure without a verifier
+   * @param to a label, also one yet to be taken; null means latest, with a warning
+   * @throws InvalidOptionError for no event, and for test_failure without a verifier
    */
   setAutoRollback(
     on: boolean,
     events: readonly RollbackEvent[],
     to: string | null,
     verifier: VerifierSpec | null,
-  ): RuleSet {
+  ): RulesSet {
+    if (on && events.length === 0)
+      throw new InvalidOptionError('A rollback rule needs an event to act on.', {
+        nextStep: `Name one of ${RollbackEvent.options.join(', ')}, or switch the rule off.`,
+      })
     if (on && events.includes('test_failure') && !verifier)
       throw new InvalidOptionError('A rollback on test_failure needs a verifier that decides what a failure is.', {
         nextStep: 'Give the verifier, a command that prints {"status": "pass" | "fail" | "unknown"}.',
       })
-    return this.#store({
+    const rules = this.#store({
       ...this.current,
       autoRollback: on ? { events: [...new Set(events)], to: to ?? 'latest', verifier } : null,
     })
+    return { rules, warnings: on && to === null ? [UNNAMED_TARGET] : [] }
   }
 
   /** The automatic checkpoint before a tool call, where the rule is on. @returns its label */
   async onToolCall(messages: readonly Message[] | null, tool: string | null): Promise<string | null> {
     if (messages) await this.#context.gate.shared(async () => this.#pair.sync(messages))
     return this.current.autoCheckpoint ? this.takeAutomatic(tool ?? 'tool', tool) : null
+  }
+
+  /**
+   * A tool has answered. @param error what went wrong, for the exception rule; null where nothing did
+   * @returns the history to go on with where a rollback was made
+   * @throws RollbackFailedError, InvalidMessagesError
+   */
+  async onToolResult({ messages, error, tool }: Inputs['rules']['onToolResult']): Promise<ToolOutcome> {
+    if (messages) await this.#context.gate.shared(async () => this.#pair.sync(messages))
+    if (error === null) return { messages: null, autoRollback: null }
+    const notes = `${tool ?? 'A tool'} failed: ${error.slice(0, NOTES_LIMIT)}`
+    const done = await this.fire('exception', notes, new CommandError(notes))
+    return { messages: done?.messages ?? null, autoRollback: done }
   }
 
   /** An automatic checkpoint, of which the rule may keep only the last. @returns its label */
@@ -131,11 +165,12 @@ export class Rules {
 
   /**
    * Runs the verifier, or judges `command` by the same contract; without a verifier the exit code decides.
-   * @returns the formatted verdict on pass
-   * @throws VerificationFailedError, VerificationHaltError (the session is halted), CommandError (without a verifier)
+   * @throws VerificationFailedError, VerificationHaltError (the session is halted), CommandError (without a verifier),
+   *   CancelledError (the session was rewound or ended meanwhile: nothing is judged)
    */
-  async runTests(command: CommandLine | null): Promise<string> {
+  async runTests(command: CommandLine | null): Promise<Passed> {
     await this.#context.workable()
+    const { epoch } = this.#context.row
     const verifier = this.current.autoRollback?.verifier ?? null
     if (!verifier) return this.#runByExitCode(command)
     const spec = command === null ? verifier : { ...verifier, command }
@@ -148,10 +183,14 @@ export class Rules {
           verdict: verdict && { status: verdict.status, text: formatVerificationResult(verdict), at: new Date() },
         }),
     })
+    if (this.#context.row.epoch !== epoch)
+      throw new CancelledError('The session was rewound while its verifier ran: what it saw is gone.', {
+        nextStep: 'Run it again.',
+      })
     return this.#judge(spec.command, result)
   }
 
-  async #judge(command: CommandLine, result: VerificationResult): Promise<string> {
+  async #judge(command: CommandLine, result: VerificationResult): Promise<Passed> {
     const text = formatVerificationResult(result)
     const rule = this.current.autoRollback
     const judged = await this.#judgedPoint()
@@ -164,10 +203,13 @@ export class Rules {
     }
     if (result.status === 'pass') {
       this.#context.appendLedger({ eventType: 'verification', ...row })
-      this.#verdict(judged, result, text)
-      return text
+      await this.#verdict(judged, result, text)
+      return { text, verdict: result.verdict }
     }
-    if (result.status === 'unknown') return this.#halt(command, result, text, row)
+    if (result.status === 'unknown') {
+      await this.#verdict(judged, result, text)
+      return this.#halt(command, result, text, row)
+    }
 
     this.#context.appendLedger({ eventType: 'verification', ...row })
     const fail = (done: AutoRollback | null): VerificationFailedError =>
@@ -176,13 +218,15 @@ export class Rules {
         data: {
           errors: result.errors,
           verdict: result.verdict,
+          result,
+          verifierCommand: command,
           checkpoint: done?.checkpoint ?? null,
           autoRollback: done,
         },
       })
     const done = await this.fire('test_failure', text, fail(null))
     // What was judged is now frozen as the tip that the rollback left.
-    this.#verdict(done?.status === 'rolled_back' ? this.#context.row.undo : judged, result, text)
+    await this.#verdict(done?.status === 'rolled_back' ? this.#context.row.undo : judged, result, text)
     throw fail(done)
   }
 
@@ -210,6 +254,9 @@ export class Rules {
     const id = randomUUID()
     await this.#commands.start({ id, command, timeoutMs, tool: VERIFIER })
     const record = await this.#commands.ended(id)
+    // Taken away under it: a rewind, or the session's end. One that a person stopped has no such note.
+    if (record.status === 'cancelled' && record.note !== null)
+      throw new CancelledError(`The verifier was stopped: ${record.note}.`, { nextStep: 'Run it again.' })
     const read = async (stream: 'stdout' | 'stderr') =>
       (await this.#commands.output(id, stream, 0, VERDICT_LIMIT)).bytes
     return {
@@ -222,7 +269,7 @@ export class Rules {
     }
   }
 
-  async #runByExitCode(command: CommandLine | null): Promise<string> {
+  async #runByExitCode(command: CommandLine | null): Promise<Passed> {
     if (command === null)
       throw new InvalidOptionError('There is no verifier to run.', {
         nextStep: 'Set one with auto-rollback --verifier, or name the command.',
@@ -230,12 +277,17 @@ export class Rules {
     const id = randomUUID()
     await this.#commands.start({ id, command, tool: VERIFIER })
     const result = await this.#commands.result(id)
-    if (result.code === 0) return result.stdout.replace(/\n$/, '')
-    const error = new CommandError(`The tests ended with ${result.signal ?? `code ${result.code}`}.`, {
-      data: { ...result },
-    })
-    await this.fire('exception', error.message, error)
-    throw error
+    if (result.code === 0) return { text: result.stdout.replace(/\n$/, ''), verdict: null }
+    const { note, status } = this.#commands.record(id)
+    if (status === 'cancelled')
+      throw new CancelledError(`The tests were stopped${note === null ? '' : `: ${note}`}.`, {
+        nextStep: 'Run them again.',
+      })
+    const failed = (done: AutoRollback | null) =>
+      new CommandError(`The tests ended with ${result.signal ?? `code ${result.code}`}.`, {
+        data: { ...result, autoRollback: done },
+      })
+    throw failed(await this.fire('exception', failed(null).message, failed(null)))
   }
 
   /** The point whose files are what stands now; null where they were changed since the head. */
@@ -247,8 +299,12 @@ export class Rules {
     return changes.length === 0 ? head : null
   }
 
-  #verdict(point: string | null, result: VerificationResult, text: string): void {
-    if (point !== null) this.#context.updatePoint(point, { verdict: { status: result.status, text, at: new Date() } })
+  /** Files that were judged before any point held them: the point that freezes them as they are gets the verdict. */
+  async #verdict(point: string | null, { status }: VerificationResult, text: string): Promise<void> {
+    const verdict = { status, text, at: new Date() }
+    if (point !== null) return this.#context.updatePoint(point, { verdict })
+    const sandbox = await this.#context.live()
+    this.#pair.judged = { verdict, lastChange: await sandbox.lastChange() }
   }
 
   #store(rules: RuleSet): RuleSet {
@@ -256,6 +312,12 @@ export class Rules {
     return rules
   }
 }
+
+const UNNAMED_TARGET =
+  'Without a target the rule goes to the latest checkpoint, which may already hold the damage. Name one, or write latest.'
+
+/** Characters of a tool's error that the cue and the ledger tell. */
+const NOTES_LIMIT = 4_000
 
 /** A verdict is one JSON object; what is longer is a flood. Bytes. */
 const VERDICT_LIMIT = 1 << 20

@@ -214,7 +214,10 @@ suiteNeeding(['local'], 'a session', () => {
         `grep -q good a && echo '{"status":"pass"}' || echo '{"status":"fail","errors":["a is bad"]}'`,
       ),
     })
-    expect(await session.runTests({ command: null })).toEqual({ text: 'Verification passed.' })
+    expect(await session.runTests({ command: null })).toEqual({
+      text: 'Verification passed.',
+      verdict: { status: 'pass' },
+    })
     expect(session.timeline().points.find((point) => point.label === 'stable')?.verdict?.status).toBe('pass')
 
     for (const epoch of [1, 2]) {

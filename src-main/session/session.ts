@@ -6,10 +6,12 @@ import {
   CommandError,
   type CommandRecord,
   type CommandResult,
+  CommandTimeoutError,
   type Conversation,
   currentLine,
   type FilePair,
   InvalidOptionError,
+  type LedgerCheck,
   type LedgerEntry,
   lastSaved,
   type Missed,
@@ -20,6 +22,7 @@ import {
   type RewindPreview,
   type RollbackResult,
   type Rules as RuleSet,
+  type RulesSet,
   type SessionDetails,
   SessionRewoundError,
   type SessionSummary,
@@ -36,11 +39,12 @@ import { removeDemoWorkspace } from './demo.ts'
 import { Heard } from './heard.ts'
 import { HostWatch } from './host-watch.ts'
 import type { Inputs } from './inputs.ts'
+import { exportLedger } from './ledger-export.ts'
 import { resolvePoint } from './moments.ts'
 import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
 import { Retention } from './retention.ts'
-import { Rules, VERIFIER } from './rules.ts'
+import { type Passed, Rules } from './rules.ts'
 import { ToolCalls } from './tool-calls.ts'
 import { AGENT, Turns } from './turns.ts'
 
@@ -48,6 +52,8 @@ import { AGENT, Turns } from './turns.ts'
 const TEXT_LIMIT = 1 << 20
 /** Paths in one answer; more than anybody reads. */
 const CHANGES_LIMIT = 5_000
+/** Ledger rows that are read at a time for an export: each may hold the whole output of a verifier. */
+const ROWS_AT_ONCE = 50
 /** Paths that are named to whoever missed a rewind. */
 const PATHS_NAMED = 20
 
@@ -65,7 +71,7 @@ export class Session {
   readonly tools: ToolCalls
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
-  /** What a failed tool call set off, for whoever waits for the command. */
+  /** What a command's failure set off, for whoever waits for it. */
   readonly #rolledBackBy = new Map<string, Promise<AutoRollback | null>>()
 
   constructor(context: SessionContext) {
@@ -350,6 +356,7 @@ export class Session {
     const record = await this.#commands.start({
       ...input,
       tool: input.tool ?? (asTool ? 'execute' : null),
+      guarded: input.guarded === true || asTool,
       stdin: input.stdin === null ? null : Buffer.from(input.stdin, 'base64'),
     })
     this.#watchCommand(record)
@@ -395,9 +402,9 @@ export class Session {
     return this.#rules.current
   }
 
-  autoCheckpoint(input: Inputs['rules']['autoCheckpoint']): RuleSet {
+  autoCheckpoint(input: Inputs['rules']['autoCheckpoint']): RulesSet {
     this.#context.assertEpoch(input.epoch)
-    return this.#rules.setAutoCheckpoint(input.on, input.keepLast)
+    return { rules: this.#rules.setAutoCheckpoint(input.on, input.keepLast), warnings: [] }
   }
 
   /** Keeps the session below so much from now on. */
@@ -407,7 +414,7 @@ export class Session {
     return rules
   }
 
-  autoRollback(input: Inputs['rules']['autoRollback']): RuleSet {
+  autoRollback(input: Inputs['rules']['autoRollback']): RulesSet {
     this.#context.assertEpoch(input.epoch)
     return this.#rules.setAutoRollback(input.on, input.events, input.to, input.verifier)
   }
@@ -422,25 +429,32 @@ export class Session {
     return { checkpoint: await this.#rules.onToolCall(input.messages, input.tool) }
   }
 
+  async onToolResult(input: Inputs['rules']['onToolResult']) {
+    await this.#context.workable()
+    this.#context.assertEpoch(input.epoch)
+    return this.#rules.onToolResult(input)
+  }
+
   async onTurn(input: Inputs['rules']['onTurn']): Promise<{ checkpoint: string | null }> {
     return { checkpoint: await this.#turns.mark(input.agent) }
   }
 
-  async runTests(input: Inputs['rules']['runTests']): Promise<{ text: string }> {
+  runTests(input: Inputs['rules']['runTests']): Promise<Passed> {
     this.#context.assertEpoch(input.epoch)
-    return { text: await this.#rules.runTests(input.command) }
+    return this.#rules.runTests(input.command)
   }
 
   ledger(input: Inputs['ledger']['list']): LedgerEntry[] {
-    const { checkpoint, type, status } = input
-    return this.#context.store.ledger.list(this.id, {
-      ...(checkpoint === null ? {} : { checkpoint }),
-      ...(type === null ? {} : { type }),
-      ...(status === null ? {} : { status }),
-    })
+    return this.#context.store.ledger.list(this.id, input)
   }
 
-  verifyLedger() {
+  /** The ledger as one document, in pieces. */
+  exportLedger({ format }: Inputs['ledger']['export']): Iterable<string> {
+    const rows = (after: number) => this.#context.store.ledger.after(this.id, after, ROWS_AT_ONCE)
+    return exportLedger(this.summary(), this.verifyLedger(), rows, format)
+  }
+
+  verifyLedger(): LedgerCheck {
     return this.#context.store.ledger.verify(this.id)
   }
 
@@ -500,27 +514,28 @@ export class Session {
   }
 
   #watchCommand(command: CommandRecord): void {
-    const { id, tool } = command
+    const { id, tool, guarded } = command
     if (tool === AGENT) this.#turns.watch(command)
-    else if (tool !== null && tool !== VERIFIER) this.#watchTool(id)
+    if (guarded) this.#guard(id)
   }
 
-  #watchTool(id: string): void {
+  #guard(id: string): void {
     if (this.#rolledBackBy.has(id)) return
-    const rolledBack = this.#afterTool(id)
+    const rolledBack = this.#afterGuarded(id)
     // Whoever waits for the command meets its failure; nobody may be waiting.
     rolledBack.catch(() => {})
     this.#rolledBackBy.set(id, rolledBack)
   }
 
-  /** A command that was a tool call has ended: the exception rule looks at it. */
-  async #afterTool(id: string): Promise<AutoRollback | null> {
+  /** A command has ended whose failure counts: the exception rule looks at it. */
+  async #afterGuarded(id: string): Promise<AutoRollback | null> {
     const record = await this.#commands.ended(id)
     const failed = record.status === 'timed-out' || (record.status === 'exited' && record.code !== 0)
     if (!failed) return null
     const what = record.status === 'timed-out' ? 'timed out' : `ended with ${record.signal ?? `code ${record.code}`}`
     const notes = `\`${textOf(record.command)}\` ${what}`
-    return this.#rules.fire('exception', notes, new CommandError(notes))
+    const Failure = record.status === 'timed-out' ? CommandTimeoutError : CommandError
+    return this.#rules.fire('exception', notes, new Failure(notes))
   }
 
   #resolve(ref: string): Point {

@@ -67,7 +67,11 @@ export async function begin(manager: SessionManager, workspace: string, name = '
 
 let commands = 0
 
-export async function run(session: Session, command: string, options: { tool?: string } = {}): Promise<CommandResult> {
+export async function run(
+  session: Session,
+  command: string,
+  options: { tool?: string; guarded?: boolean; timeoutMs?: number } = {},
+): Promise<CommandResult> {
   const id = `test-${process.pid}-${commands++}`
   await session.startCommand({
     id,
@@ -75,9 +79,10 @@ export async function run(session: Session, command: string, options: { tool?: s
     cwd: null,
     env: {},
     stdin: null,
-    timeoutMs: null,
+    timeoutMs: options.timeoutMs ?? null,
     asTool: false,
     tool: options.tool ?? null,
+    guarded: options.guarded ?? false,
   })
   return session.waitCommand({ id })
 }

@@ -1,13 +1,14 @@
 /** Commands that were run, live or ended. Their output is in files; here is what is known of them. */
 import type { Database } from 'better-sqlite3'
 import { CommandLine, CommandRecord, InternalError, TerminalSize } from '../contract/index.ts'
-import { json, table, time } from './table.ts'
+import { flag, json, table, time } from './table.ts'
 
 const commandRow = CommandRecord.extend({
   command: json(CommandLine),
   startedAt: time,
   endedAt: time.nullable(),
   terminal: json(TerminalSize).nullable(),
+  guarded: flag,
 })
 
 export function commandRepository(db: Database) {

@@ -10,7 +10,7 @@ export {
   shellCrashPoints,
 } from './crash-points.ts'
 export type { JournalRow } from './journal.ts'
-export type { ChainCheck, LedgerFilter, NewLedgerEntry } from './ledger.ts'
+export type { LedgerFilter, NewLedgerEntry } from './ledger.ts'
 export type { FilesState, Held, PointPatch } from './points.ts'
 export type { SessionRow } from './sessions.ts'
 export { openStore, type Store } from './store.ts'

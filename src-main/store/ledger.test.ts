@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import type { Store } from './index.ts'
@@ -39,8 +41,14 @@ describe('ledger', () => {
     expect(rows.map(({ id }) => id)).toEqual([1, 2])
     expect(other.id).toBe(1)
     expect(store.ledger.list('s1')).toEqual(rows)
-    expect(store.ledger.verify('s1')).toEqual({ whole: true, rows: 2, head: rows[1]?.hash, brokenAt: null })
-    expect(store.ledger.verify('nobody')).toEqual({ whole: true, rows: 0, head: '0'.repeat(64), brokenAt: null })
+    expect(store.ledger.verify('s1')).toEqual({
+      whole: true,
+      rows: 2,
+      head: rows[1]?.hash,
+      brokenAt: null,
+      anchor: 'missing',
+    })
+    expect(store.ledger.verify('nobody')).toMatchObject({ whole: true, rows: 0, anchor: 'missing' })
   })
 
   it('filters by checkpoint, type and status', () => {
@@ -54,6 +62,10 @@ describe('ledger', () => {
     expect(ids({ checkpoint: 'stable', status: 'fail' })).toEqual([2])
     expect(ids({ checkpoint: null, type: null, status: null })).toEqual([1, 2, 3])
     expect(ids({ checkpoint: 'nothing' })).toEqual([])
+    expect(ids({ since: new Date(Date.now() + 60_000) })).toEqual([])
+    expect(ids({ since: store.ledger.list('s1')[0]?.timestamp })).toEqual([1, 2, 3])
+    expect(store.ledger.after('s1', 1, 1).map(({ id }) => id)).toEqual([2])
+    expect(store.ledger.after('s1', 3, 5)).toEqual([])
   })
 
   it.each([
@@ -133,5 +145,68 @@ describe('ledger', () => {
     expect(add(store).id).toBe(2)
     expect(store.ledger.list('s1')[0]).toEqual(row)
     expect(store.ledger.verify('s1')).toMatchObject({ whole: true, rows: 2 })
+  })
+
+  describe('the note of its end beside the database', () => {
+    const told = () => new Promise<void>((resolve) => queueMicrotask(resolve))
+
+    /** Someone who knows how rows are chained makes all of them anew, their end too. */
+    function forge(file: string, store: Store, status: string): void {
+      const rows = store.ledger.list('s1')
+      let previous = '0'.repeat(64)
+      const statements = rows.map((row) => {
+        previous = chainHash(previous, { ...row, status })
+        return `UPDATE ledger SET status = '${status}', hash = '${previous}' WHERE session = 's1' AND id = ${row.id}`
+      })
+      tamper(file, [...statements, `UPDATE ledgerHeads SET hash = '${previous}' WHERE session = 's1'`].join(';'))
+    }
+
+    it('shows a chain that was made anew as a whole', async () => {
+      const { store, file } = storeWith('s1')
+      for (let n = 0; n < 3; n++) add(store, { status: 'fail' })
+      await told()
+      expect(store.ledger.verify('s1')).toMatchObject({ whole: true, anchor: 'agrees' })
+      forge(file, store, 'pass')
+      expect(store.ledger.verify('s1')).toMatchObject({ whole: false, brokenAt: 3, anchor: 'differs' })
+    })
+
+    it('may be of an earlier end: a crash came between', async () => {
+      const { store } = storeWith('s1')
+      add(store)
+      await told()
+      add(store)
+      expect(store.ledger.verify('s1')).toMatchObject({ whole: true, rows: 2, anchor: 'agrees' })
+    })
+
+    it('shows rows that are gone with all that told of them', async () => {
+      const { store, file } = storeWith('s1')
+      for (let n = 0; n < 3; n++) add(store)
+      await told()
+      tamper(file, 'DELETE FROM ledger; DELETE FROM ledgerHeads')
+      expect(store.ledger.verify('s1')).toMatchObject({ whole: false, rows: 0, brokenAt: 1, anchor: 'differs' })
+    })
+
+    it('notes nothing of a row that was taken back', async () => {
+      const { store } = storeWith('s1')
+      expect(() =>
+        store.transaction(() => {
+          add(store)
+          throw new Error('no')
+        }),
+      ).toThrow('no')
+      await told()
+      expect(store.ledger.verify('s1')).toMatchObject({ whole: true, rows: 0, anchor: 'missing' })
+    })
+
+    it('that cannot be read counts as one that differs; one that was never written as missing', async () => {
+      const { store, file } = storeWith('s1')
+      add(store)
+      await told()
+      const note = join(dirname(file), 'ledgers', 's1.json')
+      writeFileSync(note, 'nonsense')
+      expect(store.ledger.verify('s1')).toMatchObject({ whole: false, brokenAt: 1, anchor: 'differs' })
+      rmSync(note)
+      expect(store.ledger.verify('s1')).toMatchObject({ whole: true, anchor: 'missing' })
+    })
   })
 })

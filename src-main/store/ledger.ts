@@ -1,13 +1,15 @@
 /**
  * The append-only record. Each row's hash covers the one before it, and the chain's end is noted beside it, so whatever
  * was changed, added or cut off behind the database's back (its triggers refuse all of it) shows as a broken chain. What
- * does not show is a chain that somebody made anew up to its end, end note included: against that, the head's hash is
- * printed in reports.
+ * does not show is a chain that somebody made anew up to its end, end note included: against that there is a note outside
+ * the database (ledger-anchors.ts), and the head's hash is printed in exports.
  */
 import { hash } from 'node:crypto'
+import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { LedgerEntry } from '../contract/index.ts'
+import { type LedgerCheck, LedgerEntry } from '../contract/index.ts'
 import { atomic } from './database.ts'
+import { ledgerAnchors } from './ledger-anchors.ts'
 import { table, time } from './table.ts'
 
 const ledgerRow = LedgerEntry.extend({ timestamp: time })
@@ -19,15 +21,7 @@ export interface LedgerFilter {
   checkpoint?: string | null | undefined
   type?: string | null | undefined
   status?: string | null | undefined
-}
-
-export interface ChainCheck {
-  whole: boolean
-  rows: number
-  /** Hash of the last row; 64 zeros where there is none. */
-  head: string
-  /** Id of the first row that is missing or does not follow from the one before it. */
-  brokenAt: number | null
+  since?: Date | null | undefined
 }
 
 /** What the first row's hash is chained to. */
@@ -61,15 +55,30 @@ export function ledgerRepository(db: Database) {
   const end = db.prepare<[string], { rows: number; hash: string }>(
     'SELECT rows, hash FROM ledgerHeads WHERE session = ?',
   )
-  const list = db.prepare<[{ session: string; checkpoint: string | null; type: string | null; status: string | null }]>(
+  const list = db.prepare<
+    [{ session: string; checkpoint: string | null; type: string | null; status: string | null; since: number | null }]
+  >(
     `SELECT * FROM ledger WHERE session = @session
        AND (@checkpoint IS NULL OR checkpoint = @checkpoint)
        AND (@type IS NULL OR eventType = @type)
        AND (@status IS NULL OR status = @status)
+       AND (@since IS NULL OR timestamp >= @since)
      ORDER BY id`,
   )
-  const all = (session: string, { checkpoint = null, type = null, status = null }: LedgerFilter = {}) =>
-    list.all({ session, checkpoint, type, status })
+  const next = db.prepare<[string, number, number]>(
+    'SELECT * FROM ledger WHERE session = ? AND id > ? ORDER BY id LIMIT ?',
+  )
+  const wanted = (session: string, { checkpoint, type, status, since }: LedgerFilter = {}) => ({
+    session,
+    checkpoint: checkpoint ?? null,
+    type: type ?? null,
+    status: status ?? null,
+    since: since?.getTime() ?? null,
+  })
+  const anchors = ledgerAnchors(join(dirname(db.name), 'ledgers'), (session) => {
+    const row = last.get(session)
+    return row ? { rows: row.id, hash: row.hash } : null
+  })
 
   return {
     append: atomic(db, (entry: NewLedgerEntry): LedgerEntry => {
@@ -77,17 +86,22 @@ export function ledgerRepository(db: Database) {
       const numbered = { ...entry, id: previous.id + 1, timestamp: new Date() }
       const complete = { ...numbered, hash: chainHash(previous.hash, numbered) }
       rows.insert(complete)
+      anchors.noteSoon(entry.session)
       return complete
     }),
     /** Oldest first. */
-    list: (session: string, filter?: LedgerFilter): LedgerEntry[] => all(session, filter).map(rows.read),
-    /** Recomputes the whole chain. */
-    verify(session: string): ChainCheck {
-      const stored = all(session)
+    list: (session: string, filter?: LedgerFilter): LedgerEntry[] => list.all(wanted(session, filter)).map(rows.read),
+    /** At most `limit` rows that follow the one of that id (0: from the first). */
+    after: (session: string, id: number, limit: number): LedgerEntry[] => next.all(session, id, limit).map(rows.read),
+    /** Recomputes the whole chain, and looks whether the note of its end agrees. */
+    verify(session: string): LedgerCheck {
+      const noted = anchors.read(session)
+      let anchor: LedgerCheck['anchor'] = noted === null ? 'missing' : 'differs'
       let previous = root
       let lastId = 0
+      let count = 0
       let brokenAt: number | null = null
-      for (const row of stored) {
+      for (const row of list.iterate(wanted(session))) {
         // A row that no longer parses was tampered with as surely as one whose hash is wrong.
         const parsed = ledgerRow.safeDecode(row as never)
         const follows = parsed.success && parsed.data.hash === chainHash(previous, parsed.data)
@@ -95,11 +109,16 @@ export function ledgerRepository(db: Database) {
         if (!follows) brokenAt ??= id
         previous = hash
         lastId = id
+        count++
+        if (noted !== null && noted !== 'damaged' && noted.rows === id && noted.hash === hash) anchor = 'agrees'
       }
-      const noted = end.get(session) ?? { rows: 0, hash: root }
-      if (noted.rows !== lastId) brokenAt ??= Math.min(noted.rows, lastId) + 1
-      else if (noted.hash !== previous) brokenAt ??= lastId
-      return { whole: brokenAt === null, rows: stored.length, head: previous, brokenAt }
+      const counted = end.get(session) ?? { rows: 0, hash: root }
+      if (counted.rows !== lastId) brokenAt ??= Math.min(counted.rows, lastId) + 1
+      else if (counted.hash !== previous) brokenAt ??= lastId
+      // Where the chain recomputes, all that is known is that it was another one up to the row that was noted.
+      if (anchor === 'differs')
+        brokenAt ??= noted === 'damaged' || noted === null ? 1 : Math.min(noted.rows, lastId + 1)
+      return { whole: brokenAt === null, rows: count, head: previous, brokenAt, anchor }
     },
   }
 }

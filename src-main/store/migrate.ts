@@ -13,6 +13,7 @@ import { pins } from './migrations/2026-11-29-pins.ts'
 import { terminals } from './migrations/2026-11-29-terminals.ts'
 import { toolCalls } from './migrations/2026-11-29-tool-calls.ts'
 import { trees } from './migrations/2026-11-29-trees.ts'
+import { guarded } from './migrations/2026-11-30-guarded.ts'
 
 export interface Migration {
   /** Its file's name: the day it was written and what it is about. */
@@ -23,7 +24,17 @@ export interface Migration {
 }
 
 /** Oldest first; a released one is never changed. The schema's version is how many have run. */
-export const migrations: readonly Migration[] = [first, pins, agents, terminals, trees, host, toolCalls, engines]
+export const migrations: readonly Migration[] = [
+  first,
+  pins,
+  agents,
+  terminals,
+  trees,
+  host,
+  toolCalls,
+  engines,
+  guarded,
+]
 
 /**
  * Throws where a newer version has written the database. Reads alone, so that it can be asked before anything is changed.

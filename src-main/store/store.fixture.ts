@@ -52,6 +52,7 @@ export const command = (id: string, given: Partial<CommandRecord> = {}): Command
   session: 's1',
   command: 'true',
   tool: null,
+  guarded: false,
   startedAt: new Date(1_000),
   endedAt: null,
   status: 'running',

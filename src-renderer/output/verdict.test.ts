@@ -9,6 +9,7 @@ const run = (id: string, from: number, to: number | null, tool: string | null = 
   session: 's',
   command: 'sh verify.sh',
   tool,
+  guarded: false,
   startedAt: at(from),
   endedAt: to === null ? null : at(to),
   status: to === null ? 'running' : 'exited',

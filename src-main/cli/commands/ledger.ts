@@ -1,7 +1,14 @@
 /** `rewind ledger` and `rewind ledger verify`: the record that no rollback touches. */
-import { InvalidOptionError } from '../../contract/errors.ts'
-import type { LedgerEntry } from '../../contract/index.ts'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Argument, Option } from 'commander'
+import { DiskFullError, InvalidOptionError, InvalidPathError } from '../../contract/errors.ts'
+import type { LedgerCheck, LedgerEntry, LedgerFormat } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
+import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
 import { count, table } from '../output.ts'
 
@@ -12,8 +19,21 @@ export const defineLedger: Define = (program, action) => {
     .option('--checkpoint <label>', 'those that name this target')
     .option('--type <type>', 'those of one type: verification, rollback, ...')
     .option('--status <status>', 'those with this status')
+    .addOption(
+      new Option('--export <format>', 'write all of it to FILE, with the hash that it ends in').choices([
+        'json',
+        'csv',
+        'html',
+      ]),
+    )
+    .addArgument(new Argument('[file]', 'of --export; - is standard output'))
     .action(
-      action<{ checkpoint?: string; type?: string; status?: string }>(async (cli, _operands, options) => {
+      action<LedgerOptions>(async (cli, [file], options) => {
+        if (options.export !== undefined) return exportTo(cli, file, options.export, options)
+        if (file !== undefined)
+          throw new InvalidOptionError(`'${visibleName(String(file))}' is no ledger command.`, {
+            nextStep: 'A file is written with --export json, csv or html; `rewind ledger verify` checks the chain.',
+          })
         if (options.type !== undefined || options.status !== undefined) await assertKnown(options)
         const { rpc, session } = await cli.begin()
         const entries = await rpc.ledger.list({
@@ -33,14 +53,59 @@ export const defineLedger: Define = (program, action) => {
         const { rpc, session } = await cli.begin()
         const chain = await rpc.ledger.verify({ session })
         if (!chain.whole) cli.exitCode = 1
-        cli.out.result(
-          chain,
-          chain.whole
-            ? `The ledger is whole: ${count(chain.rows, 'row')}, head ${chain.head}`
-            : `The ledger was changed: from row ${chain.brokenAt} on it is not what was written.`,
-        )
+        cli.out.result(chain, checked(chain))
       }),
     )
+}
+
+interface LedgerOptions {
+  checkpoint?: string
+  type?: string
+  status?: string
+  export?: LedgerFormat
+}
+
+function checked({ whole, rows, head, brokenAt, anchor }: LedgerCheck): string {
+  if (!whole) return `The ledger was changed: from row ${brokenAt} on it is not what was written.`
+  const note = rows > 0 && anchor === 'missing' ? ' No note of its end was kept beside it.' : ''
+  return `The ledger is whole: ${count(rows, 'row')}, head ${head}${note}`
+}
+
+/** A file gets its name once all of it is written; what had the name until then stays when something goes wrong. */
+async function exportTo(cli: Cli, file: unknown, format: LedgerFormat, filters: LedgerOptions): Promise<void> {
+  if (typeof file !== 'string')
+    throw new InvalidOptionError('--export needs a file to write to.', {
+      nextStep: `For example: rewind ledger --export ${format} ledger.${format}`,
+    })
+  if (filters.checkpoint !== undefined || filters.type !== undefined || filters.status !== undefined)
+    throw new InvalidOptionError('An export is of the whole ledger: leave --checkpoint, --type and --status out.')
+  if (file === '-' && cli.out.json) throw new InvalidOptionError('With --json an export goes to a file, not to -.')
+  const { rpc, session } = await cli.begin()
+  const check = await rpc.ledger.verify({ session })
+  const pieces = Readable.from(await rpc.ledger.export({ session, format }))
+  if (file === '-') return pipeline(pieces, process.stdout, { end: false })
+  const path = resolve(file)
+  const partial = `${path}.${process.pid}.part`
+  try {
+    await pipeline(pieces, createWriteStream(partial, { flags: 'wx', mode: 0o600 }))
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw unwritten(path, error)
+  }
+  cli.out.result({ path, format, ...check }, `Wrote ${visibleName(path)}: ${checked(check)}`)
+}
+
+function unwritten(path: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new DiskFullError(`There is no room for ${visibleName(path)}; nothing was written.`, {
+      nextStep: 'Free some space, or name a file on another disk.',
+    })
+  if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error
+  return new InvalidPathError(`${visibleName(path)} cannot be written: ${code}.`, {
+    nextStep: 'Name a file in a folder that exists and that you can write to.',
+  })
 }
 
 /** A misspelt filter would look like a ledger without such rows. @throws InvalidOptionError */

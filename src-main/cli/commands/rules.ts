@@ -29,7 +29,11 @@ export const defineRules: Define = (program, action) => {
     .action(
       action<{ keepLast?: number; off?: boolean }>(async (cli, _operands, options) => {
         const { rpc, session } = await cli.begin('acts')
-        const rules = await rpc.rules.autoCheckpoint({ session, on: !options.off, keepLast: options.keepLast ?? null })
+        const { rules } = await rpc.rules.autoCheckpoint({
+          session,
+          on: !options.off,
+          keepLast: options.keepLast ?? null,
+        })
         cli.out.result(rules, describe(rules))
       }),
     )
@@ -47,15 +51,14 @@ export const defineRules: Define = (program, action) => {
       action<RollbackOptions>(async (cli, events, options) => {
         const verifier = verifierOf(options)
         const { rpc, session } = await cli.begin('acts')
-        if (options.to === undefined && !options.off)
-          cli.out.note('Without --to the rule goes to the latest checkpoint, which may already hold the damage.')
-        const rules = await rpc.rules.autoRollback({
+        const { rules, warnings } = await rpc.rules.autoRollback({
           session,
           on: !options.off,
           ...(events.length > 0 ? { events: given(events) as RollbackEvent[] } : {}),
           to: options.to ?? null,
           verifier,
         })
+        for (const warning of warnings) cli.out.note(warning)
         cli.out.result(rules, describe(rules))
       }),
     )
@@ -68,8 +71,8 @@ export const defineRules: Define = (program, action) => {
         const { rpc, session } = await cli.begin('acts')
         const command = operands.length > 0 ? given(operands).join(' ') : null
         try {
-          const { text } = await rpc.rules.runTests({ session, command })
-          cli.out.result({ status: 'pass', text }, `PASS ${visible(text)}`.trimEnd())
+          const { text, verdict } = await rpc.rules.runTests({ session, command })
+          cli.out.result({ status: 'pass', text, verdict }, `PASS ${visible(text)}`.trimEnd())
         } catch (error) {
           throw cli.out.json ? error : withVerdict(error)
         } finally {

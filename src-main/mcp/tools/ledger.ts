@@ -1,6 +1,6 @@
 /** The ledger: what was verified, decided and rolled back, which no rollback takes away. */
 import { z } from 'zod'
-import { LedgerEventType } from '../../contract/index.ts'
+import { LedgerEventType, ledgerFields } from '../../contract/index.ts'
 import { defineTool, type Tool } from '../tool.ts'
 
 const history = defineTool({
@@ -16,6 +16,7 @@ const history = defineTool({
   output: {
     entries: z.array(
       z.object({
+        id: z.number(),
         timestamp: z.string(),
         event_type: LedgerEventType,
         status: z.string().nullable(),
@@ -38,18 +39,7 @@ const history = defineTool({
       type: type ?? null,
       status: status ?? null,
     })
-    const entries = rows.map((row) => ({
-      timestamp: row.timestamp.toISOString(),
-      event_type: row.eventType,
-      status: row.status,
-      checkpoint: row.checkpoint,
-      point: row.point,
-      raw_output: row.rawOutput,
-      notes: row.notes,
-      resolution: row.resolution,
-      decided_by: row.decidedBy,
-      hash: row.hash,
-    }))
+    const entries = rows.map(ledgerFields)
     return { data: { entries, count: entries.length } }
   },
 })

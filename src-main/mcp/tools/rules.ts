@@ -26,7 +26,7 @@ const autoCheckpoint = defineTool({
   effect: 'adds',
   idempotent: true,
   async run({ host, session, epoch }, { trigger, keep_last }) {
-    const rules = await host.rules.autoCheckpoint({ session, epoch, on: trigger !== null, keepLast: keep_last })
+    const { rules } = await host.rules.autoCheckpoint({ session, epoch, on: trigger !== null, keepLast: keep_last })
     const rule = rules.autoCheckpoint
     return {
       data: { status: onOrOff(rule), trigger: rule?.trigger ?? null, keep_last: rule?.keepLast ?? null },
@@ -71,7 +71,7 @@ const autoRollback = defineTool({
     )
     const asked = oneOf('verifier', verifier, verifier_json)
     const spec = asked === undefined ? null : parsed(verifierArgument, 'verifier', asked)
-    const { autoRollback: rule } = await host.rules.autoRollback({
+    const { rules } = await host.rules.autoRollback({
       session,
       epoch,
       on: wanted !== null,
@@ -84,6 +84,7 @@ const autoRollback = defineTool({
         timeoutMs: spec.timeout === null ? null : spec.timeout * 1000,
       },
     })
+    const rule = rules.autoRollback
     return {
       data: {
         status: onOrOff(rule),
