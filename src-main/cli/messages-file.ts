@@ -1,31 +1,39 @@
 /** Conversations that come in by a file or stdin. */
 import { readFileSync } from 'node:fs'
-import { FileNotFoundError, InvalidMessagesError } from '../contract/errors.ts'
-import type { Message } from '../contract/index.ts'
+import { FileNotFoundError, InvalidMessagesError, InvalidOptionError } from '../contract/errors.ts'
+import { messageFormats } from '../contract/format-names.ts'
+import type { Message, MessageFormat } from '../contract/index.ts'
 import { visibleName } from '../contract/text.ts'
 import { readStdin } from './prompt.ts'
 
+export const formatOption = `how it is written: ${messageFormats.join(', ')}`
+
+/** @throws InvalidOptionError that lists the formats */
+export function messageFormat(name: string | undefined): MessageFormat {
+  if (name === undefined) return 'auto'
+  const known = messageFormats.find((one) => one === name)
+  if (known) return known
+  throw new InvalidOptionError(`There is no format ${visibleName(name)}.`, {
+    nextStep: `The formats are ${messageFormats.join(', ')}.`,
+  })
+}
+
 /**
+ * What they are is judged by the host, which knows the formats.
  * @param from a file's name; - is stdin
- * @throws FileNotFoundError, or InvalidMessagesError for what is not a JSON list of messages with roles
+ * @throws FileNotFoundError, or InvalidMessagesError for what is not JSON
  */
 export async function readMessages(from: string): Promise<Message[]> {
   const text = from === '-' ? (await readStdin()).toString('utf8') : readText(from)
-  let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    return JSON.parse(text) as Message[]
   } catch (error) {
-    throw new InvalidMessagesError(`The messages are not JSON: ${(error as Error).message}`, { cause: error })
-  }
-  if (!Array.isArray(parsed) || !parsed.every(isMessage))
-    throw new InvalidMessagesError('The messages are not a JSON list of objects with a role.', {
+    throw new InvalidMessagesError(`The messages are not JSON: ${(error as Error).message}`, {
+      cause: error,
       nextStep: 'For example: [{"role": "user", "content": "Hello"}]',
     })
-  return parsed
+  }
 }
-
-const isMessage = (value: unknown): value is Message =>
-  typeof value === 'object' && value !== null && typeof (value as { role?: unknown }).role === 'string'
 
 function readText(file: string): string {
   try {

@@ -2,6 +2,7 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 import { SessionEvent } from './events.ts'
+import { MAIN } from './format-names.ts'
 import {
   AutoRollback,
   BaseChoice,
@@ -11,17 +12,21 @@ import {
   CommandRecord,
   CommandResult,
   Conversation,
+  ConversationKey,
+  ConversationSummary,
   EngineChoice,
   EnginesOffer,
   FileCounts,
   FilePair,
   FolderRequest,
+  GivenMessages,
   ImageName,
   ImageProgress,
   LedgerCheck,
   LedgerEntry,
   LedgerFormat,
   Message,
+  MessageFormat,
   Missed,
   Point,
   ProcessInfo,
@@ -35,11 +40,13 @@ import {
   SandboxScope,
   SessionMode,
   SessionSummary,
+  Synced,
   TakenBy,
   TerminalSize,
   Timeline,
   TOLD,
   ToolCall,
+  Validity,
   VerifierSpec,
 } from './model.ts'
 import { visibleName } from './text.ts'
@@ -54,6 +61,12 @@ const ActingOn = SessionRef.extend({ epoch: z.number().int().min(0).optional() }
 const Encoding = z.enum(['utf-8', 'base64'])
 /** A point by label (current line first) or id; `now` is what stands in the sandbox. */
 const Moment = z.string().min(1)
+
+/** Which conversation is meant, and how its messages are (or are to be) written. */
+const Spoken = {
+  conversation: ConversationKey.default(MAIN),
+  format: MessageFormat.default('auto'),
+}
 
 /** Paths in one list of changes, unless more are asked for: more than anybody reads. */
 const CHANGES_LISTED = 5_000
@@ -175,7 +188,8 @@ export const contract = {
         ActingOn.extend({
           label: z.string().nullable().default(null),
           why: z.string().nullable().default(null),
-          messages: z.array(Message).nullable().default(null),
+          messages: GivenMessages.nullable().default(null),
+          ...Spoken,
           takenBy: TakenBy.default('you'),
         }),
       )
@@ -187,10 +201,12 @@ export const contract = {
           to: Moment.default('latest'),
           only: z.enum(['files', 'messages']).nullable().default(null),
           patchNotes: z.string().nullable().default(null),
+          /** Of the main conversation's messages in the answer; `auto` is as they are kept. */
+          format: MessageFormat.default('auto'),
         }),
       )
       .output(RollbackResult),
-    undo: oc.input(SessionRef).output(RollbackResult),
+    undo: oc.input(SessionRef.extend({ format: MessageFormat.default('auto') })).output(RollbackResult),
     /** What was rewound since an epoch. */
     missed: oc.input(SessionRef.extend({ since: z.number().int().min(0) })).output(Missed),
     /**
@@ -261,10 +277,18 @@ export const contract = {
       .output(FilePair),
   },
   messages: {
-    get: oc.input(SessionRef.extend({ at: Moment.default('now') })).output(Conversation),
+    /** In another format than the one it is kept in, what cannot be expressed is left out and named in its notes. */
+    get: oc.input(SessionRef.extend({ at: Moment.default('now'), ...Spoken })).output(Conversation),
+    /** The conversations that there are, or that a point holds; `main` first. */
+    list: oc.input(SessionRef.extend({ at: Moment.default('now') })).output(z.array(ConversationSummary)),
+    /** Whether each provider would take a history. */
+    validity: oc
+      .input(SessionRef.extend({ at: Moment.default('now'), conversation: Spoken.conversation }))
+      .output(z.array(Validity)),
+    /** Replaces a conversation. A revision or an epoch that is no longer the present one is refused with the history to use. */
     sync: oc
-      .input(ActingOn.extend({ messages: z.array(Message), revision: z.number().nullable().default(null) }))
-      .output(Conversation),
+      .input(ActingOn.extend({ messages: GivenMessages, ...Spoken, revision: z.number().nullable().default(null) }))
+      .output(Synced),
   },
   commands: {
     /** Starts a command and returns at once; the same id again joins the one that runs. */
@@ -361,19 +385,21 @@ export const contract = {
     onToolCall: oc
       .input(
         ActingOn.extend({
-          messages: z.array(Message).nullable().default(null),
+          messages: GivenMessages.nullable().default(null),
+          ...Spoken,
           tool: z.string().nullable().default(null),
         }),
       )
       .output(z.object({ checkpoint: z.string().nullable() })),
     /**
      * A tool has answered: its history so far, and what went wrong, which the exception rule looks at. `messages` of the
-     * answer is the history to go on with where a rollback was made, else null.
+     * answer is the history of that conversation to go on with where a rollback was made, else null.
      */
     onToolResult: oc
       .input(
         ActingOn.extend({
-          messages: z.array(Message).nullable().default(null),
+          messages: GivenMessages.nullable().default(null),
+          ...Spoken,
           error: z.string().nullable().default(null),
           tool: z.string().nullable().default(null),
         }),

@@ -3,6 +3,7 @@
  * one twice is harmless; a client that was away asks for those after the last id it saw.
  */
 import { z } from 'zod'
+import { MAIN } from './format-names.ts'
 import { CommandRecord, LedgerEntry, Point, SessionSummary, ToolCall, Verdict } from './model.ts'
 
 const Envelope = z.object({ id: z.number(), at: z.date(), session: z.string() })
@@ -26,7 +27,13 @@ export const SessionEvent = z.discriminatedUnion('type', [
   /** New points were hung below the head, or the sandbox was written to: what stands at `now` is different. */
   Envelope.extend({ type: z.literal('headMoved'), head: z.string() }),
   Envelope.extend({ type: z.literal('filesChanged') }),
-  Envelope.extend({ type: z.literal('messagesChanged'), revision: z.number(), count: z.number() }),
+  Envelope.extend({
+    type: z.literal('messagesChanged'),
+    conversation: z.string().default(MAIN),
+    revision: z.number(),
+    /** Messages of all conversations together. */
+    count: z.number(),
+  }),
   /** Also when its terminal was given another size. */
   Envelope.extend({ type: z.literal('commandStarted'), command: CommandRecord }),
   Envelope.extend({ type: z.literal('commandEnded'), command: CommandRecord }),

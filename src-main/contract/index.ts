@@ -2,6 +2,7 @@
 export * from './api.ts'
 export * from './errors.ts'
 export * from './events.ts'
+export * from './format-names.ts'
 export * from './host-words.ts'
 export * from './ledger-fields.ts'
 export * from './model.ts'

@@ -1,5 +1,7 @@
 /** The nouns that host and clients share, as schemas (what arrives is parsed) and types. */
 import { z } from 'zod'
+import { messageFormats, storedFormats } from './format-names.ts'
+import { visibleName } from './text.ts'
 
 export const EngineName = z.enum(['local', 'docker'])
 export type EngineName = z.infer<typeof EngineName>
@@ -136,7 +138,7 @@ export const Point = z.object({
   why: z.string().nullable(),
   /** The tool call that an automatic checkpoint went before. */
   tool: z.string().nullable(),
-  /** Length of the main conversation that the point holds. */
+  /** How many messages the point holds, over all conversations. */
   messages: z.number(),
   /** Against the parent; null until counted. */
   files: FileCounts.nullable(),
@@ -210,17 +212,34 @@ export const FilePair = z.discriminatedUnion('kind', [
 export type FilePair = z.infer<typeof FilePair>
 
 /**
- * A chat message as its provider writes it. It is judged, never rebuilt: what goes in comes back equal, unknown fields
- * and the order of keys included.
+ * A chat message (or item) as its provider writes it. It is judged, never rebuilt: what goes in comes back equal, unknown
+ * fields and the order of keys included.
  */
-export const Message = z.custom<{ role: string; [field: string]: unknown }>(
-  (value) => typeof value === 'object' && value !== null && 'role' in value && typeof value.role === 'string',
-  'a message is an object with a role',
+export const Message = z.custom<{ [field: string]: unknown }>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'a message is an object',
 )
 export type Message = z.infer<typeof Message>
 
+/** A history as a client hands it over: anything, since its format judges it and names the index of what it refuses. */
+export const GivenMessages = z.custom<readonly Message[]>(() => true)
+
+export const StoredFormat = z.enum(storedFormats)
+export type StoredFormat = z.infer<typeof StoredFormat>
+
+export const MessageFormat = z.enum(messageFormats)
+export type MessageFormat = z.infer<typeof MessageFormat>
+
+/** The key of a conversation: one line that shows all that it holds. */
+export const ConversationKey = z
+  .string()
+  .refine(
+    (key) => key.trim() !== '' && key.length <= 200 && visibleName(key) === key,
+    'a conversation is named by 1 to 200 characters, none of them invisible or a control character',
+  )
+
 export const Repair = z.object({
-  kind: z.enum(['dropped-turn', 'dropped-result', 'added-result', 'moved-result']),
+  kind: z.enum(['dropped-turn', 'dropped-result', 'added-result', 'moved-result', 'dropped-reasoning']),
   /** What was done, in words. */
   note: z.string(),
 })
@@ -228,8 +247,12 @@ export type Repair = z.infer<typeof Repair>
 
 export const Conversation = z.object({
   session: z.string(),
+  /** Its key: `main`, or a sub-agent's. */
+  conversation: z.string(),
   /** The point whose history this is; null for now. */
   point: z.string().nullable(),
+  /** How `messages` are written. */
+  format: StoredFormat,
   messages: z.array(Message),
   /** Raised by every change of the current history. */
   revision: z.number(),
@@ -237,8 +260,41 @@ export const Conversation = z.object({
   cue: z.number().nullable(),
   /** Whether a strict provider would take this history; the problems where not. */
   problems: z.array(z.string()),
+  /** What a conversion into `format` could not express, in words; empty where it is as it is kept. */
+  notes: z.array(z.string()),
 })
 export type Conversation = z.infer<typeof Conversation>
+
+/** What became of a history that was handed over. */
+export const Synced = z.object({
+  session: z.string(),
+  conversation: z.string(),
+  /** What it was taken for. */
+  format: StoredFormat,
+  count: z.number(),
+  revision: z.number(),
+})
+export type Synced = z.infer<typeof Synced>
+
+/** One of a session's conversations, without its messages. */
+export const ConversationSummary = z.object({
+  conversation: z.string(),
+  format: StoredFormat,
+  count: z.number(),
+  /** Of the current history, also where a point was asked for. */
+  revision: z.number(),
+})
+export type ConversationSummary = z.infer<typeof ConversationSummary>
+
+/** Whether a provider would take a history, after conversion where it is written for another. */
+export const Validity = z.object({
+  format: StoredFormat,
+  /** The rules that it breaks, in words. */
+  problems: z.array(z.string()),
+  /** What the conversion could not express. */
+  notes: z.array(z.string()),
+})
+export type Validity = z.infer<typeof Validity>
 
 export const ProcessInfo = z.object({ pid: z.number(), command: z.string() })
 export type ProcessInfo = z.infer<typeof ProcessInfo>
@@ -300,6 +356,8 @@ export const AutoRollback = z.object({
   checkpoint: z.string(),
   status: z.enum(['rolled_back', 'skipped_noop']),
   messages: z.array(Message),
+  /** How they are written. */
+  format: StoredFormat.default('openai'),
   at: z.date(),
 })
 export type AutoRollback = z.infer<typeof AutoRollback>
@@ -414,9 +472,17 @@ export type RewindPreview = z.infer<typeof RewindPreview>
 export const RollbackResult = z.object({
   point: Point,
   status: z.enum(['rolled_back', 'skipped_noop']),
-  /** The history to go on with, ending in the resume cue. */
+  /** The history of `main` to go on with, ending in the resume cue. */
   messages: z.array(Message),
+  /** How `messages` are written, and what a conversion into it could not express. */
+  format: StoredFormat,
+  notes: z.array(z.string()),
+  /** Of all conversations. */
   repairs: z.array(Repair),
+  /** The histories of the other conversations to go on with, each as it is kept; empty for one that began later. */
+  conversations: z.array(
+    z.object({ conversation: z.string(), format: StoredFormat, messages: z.array(Message), revision: z.number() }),
+  ),
   /** The point that keeps what was left; Undo rewind goes there. */
   leftAt: z.string().nullable(),
   pointsLeft: z.array(z.string()),

@@ -38,3 +38,17 @@ function describeIssues(error: ORPCError<string, unknown>): string {
   if (!issues?.length) return error.message
   return issues.map((issue) => `${issue.path?.length ? `${issue.path.join('.')}: ` : ''}${issue.message}`).join('; ')
 }
+
+/**
+ * For every end of a line: objects with a field `__proto__` (an agent's message may hold one) go as JSON text, since oRPC
+ * copies objects field by field, and that one would be lost.
+ */
+export const jsonSerializers = [
+  {
+    type: 40,
+    condition: (value: unknown): boolean =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__'),
+    serialize: (value: unknown): string => JSON.stringify(value),
+    deserialize: (text: string): unknown => JSON.parse(text),
+  },
+]

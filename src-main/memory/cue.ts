@@ -24,11 +24,23 @@ const remains = {
   both: 'Whatever was written, run or said after it no longer exists.',
 }
 
+/**
+ * The whole first line of a cue of ours: what a cue is known by where it stands among the words of a person, who may well
+ * begin a line of their own with the mark.
+ */
+const firstLine =
+  /^\[REWIND\] (?:The environment was|The conversation was|Environment and conversation were) taken back to the checkpoint "/
+
+/** @param words of somebody who may not be us */
+export const isCueText = (words: string): boolean => firstLine.test(words) && words.endsWith(lastLine)
+
+const lastLine = 'Go on from there.'
+
 /** @returns what happened, the patch notes, and that the agent is to go on from there */
 export function resumeCue({ label, patchNotes, only = null }: CueFacts): string {
   const what = only ?? 'both'
   const lines = [`${cueMark} ${takenBack[what]} taken back to the checkpoint "${label}".`, remains[what]]
   if (patchNotes?.trim()) lines.push(`Patch notes: ${patchNotes.trim()}`)
-  lines.push('Go on from there.')
+  lines.push(lastLine)
   return lines.join('\n')
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidMessagesError, type Message } from '../contract/index.ts'
-import { cueIndex, isCue, parseMessages, resumeCue, rewindHistory, validateHistory, withCue } from './index.ts'
+import { cueIndex, isCue, judgeMessages, resumeCue, rewindHistory, validateHistory, withCue } from './index.ts'
 
 const user: Message = { role: 'user', content: 'hi' }
 const call: Message = { role: 'assistant', content: '', tool_calls: [{ id: '1' }] }
@@ -12,8 +12,9 @@ describe('parsing', () => {
       role,
       extra: {},
     }))
-    expect(parseMessages(messages)).toBe(messages)
-    expect(parseMessages([])).toEqual([])
+    expect(judgeMessages(messages)).toEqual({ messages, format: 'openai' })
+    expect(judgeMessages(messages).messages).toBe(messages)
+    expect(judgeMessages([]).messages).toEqual([])
   })
 
   it.each([
@@ -29,7 +30,7 @@ describe('parsing', () => {
     const before = structuredClone(input)
     let error: unknown
     try {
-      parseMessages(input)
+      judgeMessages(input)
     } catch (thrown) {
       error = thrown
     }
@@ -140,7 +141,9 @@ describe('rewinding', () => {
   })
 
   it('makes a history of the cue alone where the snapshot was empty', () => {
-    expect(rewindHistory({ snapshot: [], label: 'base', patchNotes: null }).messages.map(isCue)).toEqual([true])
+    expect(rewindHistory({ snapshot: [], label: 'base', patchNotes: null }).messages.map((one) => isCue(one))).toEqual([
+      true,
+    ])
   })
 
   it('does not take an earlier cue for a message between a call and its result', () => {

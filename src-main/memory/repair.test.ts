@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../contract/index.ts'
-import { cancelledContent } from './formats/openai.ts'
 import { isCue, repairHistory, rewindHistory, validateHistory } from './index.ts'
+import { cancelledText } from './pieces.ts'
 
 const user = (content: string): Message => ({ role: 'user', content })
 const calls = (...ids: string[]): Message => ({ role: 'assistant', content: '', tool_calls: ids.map((id) => ({ id })) })
 const result = (id: string, content = `result of ${id}`): Message => ({ role: 'tool', tool_call_id: id, content })
-const cancelled = (id: string): Message => result(id, cancelledContent)
+const cancelled = (id: string): Message => result(id, cancelledText)
 
 const kinds = (messages: Message[]) => repairHistory(messages).repairs.map(({ kind }) => kind)
 
@@ -129,8 +129,8 @@ describe('rewound histories, whatever was cut where', () => {
       fc.property(cutHistory, (snapshot) => {
         const { messages, cue } = rewind(snapshot)
         const made = messages.filter((message) => !snapshot.includes(message))
-        expect(made.filter((message) => message.content !== cancelledContent)).toEqual([messages[cue]])
-        expect(messages.filter(isCue)).toHaveLength(1)
+        expect(made.filter((message) => message.content !== cancelledText)).toEqual([messages[cue]])
+        expect(messages.filter((message) => isCue(message))).toHaveLength(1)
         expect(new Set(messages).size).toBe(messages.length)
       }),
     )
@@ -152,7 +152,7 @@ describe('rewound histories, whatever was cut where', () => {
         const once = rewind(snapshot)
         const lost = snapshot.filter((message) => !isCue(message) && !once.messages.includes(message))
         expect(once.repairs.filter(({ kind }) => kind.startsWith('dropped'))).toHaveLength(lost.length)
-        const added = once.messages.filter(({ content }) => content === cancelledContent)
+        const added = once.messages.filter(({ content }) => content === cancelledText)
         expect(once.repairs.filter(({ kind }) => kind === 'added-result')).toHaveLength(added.length)
         expect(rewind(once.messages)).toEqual({ ...once, repairs: [] })
       }),

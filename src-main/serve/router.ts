@@ -118,7 +118,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       ),
       missed: os.timeline.missed.handler((call) => of(call).missed(call.input)),
       unheard: os.timeline.unheard.handler((call) => of(call).unheard(call.input)),
-      undo: os.timeline.undo.handler((call) => of(call).undo()),
+      undo: os.timeline.undo.handler((call) => of(call).undo('you', call.input.format)),
       pin: os.timeline.pin.handler((call) => of(call).pin(call.input)),
       prune: os.timeline.prune.handler((call) => of(call).prune(call.input)),
       gc: os.timeline.gc.handler((call) => of(call).gc()),
@@ -131,6 +131,8 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
     },
     messages: {
       get: os.messages.get.handler((call) => of(call).conversation(call.input)),
+      list: os.messages.list.handler((call) => of(call).conversations(call.input)),
+      validity: os.messages.validity.handler((call) => of(call).validity(call.input)),
       sync: os.messages.sync.handler((call) => of(call).sync(call.input)),
     },
     commands: {

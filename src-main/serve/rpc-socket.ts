@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RPCHandler } from '@orpc/server/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { jsonSerializers } from '../contract/index.ts'
 import { MAX_MESSAGE_BYTES } from './message-limit.ts'
 import type { Connection, Router } from './router.ts'
 import type { Scope } from './scopes.ts'
@@ -31,7 +32,7 @@ export class RpcSockets {
   lastClientAt = Date.now()
 
   constructor(router: Router, { slowBytes = SLOW_BYTES, stuckMs = STUCK_MS }: RpcSocketLimits = {}) {
-    this.#handler = new RPCHandler(router)
+    this.#handler = new RPCHandler(router, { customJsonSerializers: jsonSerializers })
     this.#slowBytes = slowBytes
     this.#stuckMs = stuckMs
   }

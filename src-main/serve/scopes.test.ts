@@ -22,6 +22,8 @@ const AGENTS = [
   'ledger.list',
   'ledger.verify',
   'messages.get',
+  'messages.list',
+  'messages.validity',
   'messages.sync',
   'rules.autoCheckpoint',
   'rules.autoRollback',

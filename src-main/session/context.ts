@@ -2,7 +2,7 @@
 import {
   EngineUnavailableError,
   type LedgerEntry,
-  type Message,
+  MAIN,
   type NewSessionEvent,
   type Point,
   SandboxNotFoundError,
@@ -10,13 +10,10 @@ import {
   SessionRewoundError,
   type SessionSummary,
 } from '../contract/index.ts'
-import { type FilesState, Gate, type HostFolders, type HostReport, type Sandbox } from '../sandbox/index.ts'
-import type { SessionRow, Store } from '../store/index.ts'
+import { Gate, type HostFolders, type HostReport, type Sandbox } from '../sandbox/index.ts'
+import type { ConversationHead, Held, Pinned, SessionRow, Store } from '../store/index.ts'
 import type { EventHub } from './event-hub.ts'
 import { QuietQueue } from './quiet-queue.ts'
-
-/** The conversation that checkpoints hold when nobody names another. */
-export const MAIN = 'main'
 
 /** Between two tries to take hold of a sandbox that could not be reached, milliseconds. */
 const RETRY_MS = 1_000
@@ -95,7 +92,7 @@ export class SessionContext {
     return point
   }
 
-  insertPoint(point: Point, held: { state: FilesState; node: string | null }): void {
+  insertPoint(point: Point, held: Held): void {
     this.store.points.insert(point, held)
     if (this.#points) this.#points = [...this.#points, point]
     this.raise({ type: 'pointAdded', point })
@@ -128,8 +125,36 @@ export class SessionContext {
     return this.#rereading(() => this.store.transaction(work))
   }
 
-  get messages(): Message[] {
-    return this.store.messages.load(this.store.messages.head(this.id, MAIN).node)
+  /** Every conversation as it stands, `main` first. */
+  get conversations(): ConversationHead[] {
+    return this.store.messages.heads(this.id)
+  }
+
+  /** A conversation of a moment; one that it does not hold is empty. */
+  pinned(held: readonly Pinned[], conversation: string = MAIN): Pinned {
+    return (
+      held.find((one) => one.conversation === conversation) ?? {
+        conversation,
+        node: null,
+        format: this.store.messages.head(this.id, conversation).format,
+      }
+    )
+  }
+
+  /** Messages of several conversations together. */
+  count(conversations: readonly Pinned[]): number {
+    return conversations.reduce((sum, { node }) => sum + this.store.messages.count(node), 0)
+  }
+
+  /** Has a conversation stand as `pinned` says, and tells the world. @returns its revision */
+  setConversation({ conversation, node, format }: Pinned): number {
+    const { messages } = this.store
+    const before = messages.head(this.id, conversation)
+    if (before.node === node && before.format === format && (before.revision > 0 || node === null))
+      return before.revision
+    const revision = messages.setHead(this.id, { conversation, node, format })
+    this.raise({ type: 'messagesChanged', conversation, revision, count: this.count(this.conversations) })
+    return revision
   }
 
   summary(): SessionSummary {

@@ -386,7 +386,7 @@ export class SessionManager {
           ms: 0,
           bytes: null,
         },
-        { state: facts.baseState, node: null },
+        { state: facts.baseState, conversations: [] },
       )
       context.raiseSummary()
       const session = new Session(context)

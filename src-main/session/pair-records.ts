@@ -6,7 +6,7 @@
 import {
   branchesOf,
   currentLine,
-  type Message,
+  MAIN,
   nameOf,
   type Point,
   type ProcessInfo,
@@ -15,7 +15,8 @@ import {
 } from '../contract/index.ts'
 import { rewindHistory } from '../memory/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox/index.ts'
-import { MAIN, type SessionContext } from './context.ts'
+import type { Pinned } from '../store/index.ts'
+import type { SessionContext } from './context.ts'
 
 /** Whose hand it was, as ledger and timeline name it. */
 export type Actor = 'you' | 'agent' | 'rule'
@@ -27,7 +28,8 @@ export interface CheckpointIntent {
   why: string | null
   tool: string | null
   takenBy: TakenBy
-  node: string | null
+  /** What it is to hold. */
+  conversations: Pinned[]
   running: string[]
   at: number
 }
@@ -45,8 +47,8 @@ export interface RollbackIntent {
   tipId: string
   mixedId: string
   patchNotes: string | null
-  /** Node of the conversation as it was when the rollback began. */
-  leftNode: string | null
+  /** The conversations as they were when the rollback began. */
+  left: Pinned[]
   running: string[]
   at: number
 }
@@ -76,14 +78,11 @@ export class PairRecords {
         running: intent.running,
         ms,
         outcome,
-        node: intent.node,
+        conversations: intent.conversations,
       })
       context.updateRow({ head: point.id })
       // The history that the checkpoint was given is the current one from here on.
-      if (intent.node !== store.messages.head(context.id, MAIN).node) {
-        const revision = store.messages.setHead(context.id, MAIN, intent.node)
-        context.raise({ type: 'messagesChanged', revision, count: point.messages })
-      }
+      for (const pinned of intent.conversations) context.setConversation(pinned)
       store.journal.close(operation)
       context.raise({ type: 'headMoved', head: point.id })
       context.raiseSummary()
@@ -98,26 +97,20 @@ export class PairRecords {
     return context.durably(() => {
       const before = context.row
       const target = context.point(intent.target)
-      const leftSomething = outcome.left.changed || intent.leftNode !== store.points.held(context.id, before.head).node
-      const history = intent.only === 'files' ? null : this.#history(intent, target)
+      const held = store.points.held(context.id, before.head).conversations
+      const leftSomething = outcome.left.changed || differ(intent.left, held)
+      const histories = intent.only === 'files' ? null : this.#histories(intent, target)
       const filesMove = outcome.left.changed || before.head !== target.id || outcome.stopped.length > 0
-      // The cue aside: a history that only lacks it, or has it already, does not move.
-      const messagesMove = history !== null && history.node !== intent.leftNode && history.snapshot !== intent.leftNode
-      if (!filesMove && !messagesMove) return this.#recordNoop(operation, intent, target, ms)
+      if (!filesMove && !histories?.some(moves)) return this.#recordNoop(operation, intent, target, ms)
 
       const leftAt = leftSomething ? this.#insertTip(intent, before.head, outcome.left).id : before.head
       let head = target
       if (intent.only === 'files') {
-        const held = store.points.held(context.id, target.id)
-        head = this.#insertMixed(
-          intent,
-          target.id,
-          held.state,
-          intent.leftNode,
-          `files of ${nameOf(target)}, messages kept`,
-        )
+        const { state } = store.points.held(context.id, target.id)
+        const why = `files of ${nameOf(target)}, messages kept`
+        head = this.#insertMixed(intent, target.id, state, intent.left, why)
       }
-      return this.#settle(operation, intent, { before, target, head, leftAt, history, stopped: outcome.stopped, ms })
+      return this.#settle(operation, intent, { before, target, head, leftAt, histories, stopped: outcome.stopped, ms })
     })
   }
 
@@ -127,13 +120,13 @@ export class PairRecords {
     return context.durably(() => {
       const before = context.row
       const target = context.point(intent.target)
-      const history = this.#history(intent, target)
-      if (history.node === intent.leftNode || history.snapshot === intent.leftNode)
-        return this.#recordNoop(operation, intent, target, ms)
+      const histories = this.#histories(intent, target)
+      if (!histories.some(moves)) return this.#recordNoop(operation, intent, target, ms)
       const tip = this.#insertTip(intent, before.head, outcome)
       const why = `messages of ${nameOf(target)}, files kept`
-      const head = this.#insertMixed(intent, before.head, outcome.state, history.node, why)
-      return this.#settle(operation, intent, { before, target, head, leftAt: tip.id, history, stopped: [], ms })
+      const pinned = histories.map((history) => history.pinned)
+      const head = this.#insertMixed(intent, before.head, outcome.state, pinned, why)
+      return this.#settle(operation, intent, { before, target, head, leftAt: tip.id, histories, stopped: [], ms })
     })
   }
 
@@ -146,14 +139,14 @@ export class PairRecords {
       target: Point
       head: Point
       leftAt: string
-      history: RewoundHistory | null
+      histories: RewoundHistory[] | null
       stopped: ProcessInfo[]
       ms: number
     },
   ): RollbackResult {
     const context = this.#context
     const { store } = context
-    const { before, target, head, leftAt, history } = move
+    const { before, target, head, leftAt, histories } = move
     const lineBefore = currentLine(context.points, leftAt)
     const epoch = before.epoch + 1
     context.updateRow({
@@ -172,10 +165,8 @@ export class PairRecords {
       only: intent.only,
       leftAt,
     })
-    if (history) {
-      const revision = store.messages.setHead(context.id, MAIN, history.node)
-      context.raise({ type: 'messagesChanged', revision, count: history.messages.length })
-    }
+    for (const { pinned } of histories ?? []) context.setConversation(pinned)
+    const repairs = histories?.flatMap((history) => history.repairs) ?? []
     context.appendLedger({
       eventType: 'rollback',
       status: intent.undo ? 'undone' : 'rolled_back',
@@ -187,7 +178,7 @@ export class PairRecords {
       resolution: 'rollback',
       decidedBy: intent.by,
     })
-    for (const repair of history?.repairs ?? [])
+    for (const repair of repairs)
       context.appendLedger({
         eventType: 'repair',
         status: repair.kind,
@@ -206,8 +197,8 @@ export class PairRecords {
     return {
       point: head,
       status: 'rolled_back',
-      messages: history?.messages ?? context.messages,
-      repairs: history?.repairs ?? [],
+      ...this.#standing(),
+      repairs,
       leftAt,
       pointsLeft: lineBefore
         .filter((point) => point.kind === 'checkpoint' && !onLine.has(point.id))
@@ -235,7 +226,7 @@ export class PairRecords {
     return {
       point: target,
       status: 'skipped_noop',
-      messages: context.messages,
+      ...this.#standing(),
       repairs: [],
       leftAt: null,
       pointsLeft: [],
@@ -247,19 +238,49 @@ export class PairRecords {
     }
   }
 
-  /** The conversation to go on with at `target`: as it was for an undo, else repaired and with the resume cue. */
-  #history(intent: RollbackIntent, target: Point): RewoundHistory {
+  /** The histories to go on with, as they stand now. */
+  #standing(): Pick<RollbackResult, 'messages' | 'format' | 'notes' | 'conversations'> {
+    const { conversations, store } = this.#context
+    const [main, ...others] = conversations.map(({ conversation, format, revision, node }) => ({
+      conversation,
+      format,
+      revision,
+      messages: store.messages.load(node),
+    }))
+    return { messages: main?.messages ?? [], format: main?.format ?? 'openai', notes: [], conversations: others }
+  }
+
+  /** Every conversation to go on with at `target`: as it was for an undo, else repaired and with the resume cue. */
+  #histories(intent: RollbackIntent, target: Point): RewoundHistory[] {
     const { store, id } = this.#context
-    const { node } = store.points.held(id, target.id)
-    const snapshot = store.messages.load(node)
-    if (intent.undo) return { snapshot: node, node, messages: snapshot, repairs: [] }
-    const { messages, repairs } = rewindHistory({
-      snapshot,
-      label: nameOf(target),
-      patchNotes: intent.patchNotes,
-      ...(intent.only ? { only: intent.only } : {}),
+    const held = store.points.held(id, target.id).conversations
+    const keys = new Set([...held, ...intent.left].map(({ conversation }) => conversation))
+    return [...keys].map((conversation) => {
+      const left = this.#context.pinned(intent.left, conversation)
+      const then = held.find((one) => one.conversation === conversation)
+      // An empty history has been written in no format yet: whoever has spoken since goes on in their own.
+      const format = then && then.node !== null ? then.format : left.format
+      const snapshot = then?.node ?? null
+      const asItWas = { left, snapshot, pinned: { conversation, node: snapshot, format }, repairs: [] }
+      // A sub-agent that had not begun, or said nothing, has nobody to be told.
+      if (intent.undo || (snapshot === null && conversation !== MAIN)) return asItWas
+      const { messages, repairs } = rewindHistory(
+        {
+          snapshot: store.messages.load(snapshot),
+          label: nameOf(target),
+          patchNotes: intent.patchNotes,
+          ...(intent.only ? { only: intent.only } : {}),
+        },
+        format,
+      )
+      const of = conversation === MAIN ? '' : `${conversation}: `
+      return {
+        left,
+        snapshot,
+        pinned: { conversation, node: store.messages.save(messages, snapshot), format },
+        repairs: repairs.map(({ kind, note }) => ({ kind, note: `${of}${note}` })),
+      }
     })
-    return { snapshot: node, node: store.messages.save(messages), messages, repairs }
   }
 
   #insertTip(intent: RollbackIntent, parent: string, outcome: CheckpointOutcome): Point {
@@ -276,11 +297,17 @@ export class PairRecords {
       running: intent.running,
       ms: 0,
       outcome,
-      node: intent.leftNode,
+      conversations: intent.left,
     })
   }
 
-  #insertMixed(intent: RollbackIntent, parent: string, state: FilesState, node: string | null, why: string): Point {
+  #insertMixed(
+    intent: RollbackIntent,
+    parent: string,
+    state: FilesState,
+    conversations: readonly Pinned[],
+    why: string,
+  ): Point {
     return this.#insert({
       id: intent.mixedId,
       kind: 'checkpoint',
@@ -293,7 +320,7 @@ export class PairRecords {
       running: [],
       ms: 0,
       outcome: { state, changed: false, bytes: 0 },
-      node,
+      conversations,
     })
   }
 
@@ -309,7 +336,7 @@ export class PairRecords {
     running: string[]
     ms: number
     outcome: CheckpointOutcome
-    node: string | null
+    conversations: readonly Pinned[]
   }): Point {
     const context = this.#context
     const parent = context.point(made.parent)
@@ -324,7 +351,7 @@ export class PairRecords {
       takenBy: made.takenBy,
       why: made.why,
       tool: made.tool,
-      messages: context.store.messages.count(made.node),
+      messages: context.count(made.conversations),
       files: made.outcome.changed ? null : { added: 0, modified: 0, deleted: 0 },
       running: made.running,
       verdict: null,
@@ -334,16 +361,27 @@ export class PairRecords {
       ms: made.ms,
       bytes: made.outcome.changed ? made.outcome.bytes : 0,
     }
-    context.insertPoint(point, { state: made.outcome.state, node: made.node })
+    context.insertPoint(point, { state: made.outcome.state, conversations: made.conversations })
     return point
   }
 }
 
 interface RewoundHistory {
+  /** The conversation as the rollback found it. */
+  left: Pinned
   /** Node of the history as the point holds it. */
-  snapshot: string | null
-  /** Node of the history to go on with. */
-  node: string | null
-  messages: Message[]
+  snapshot: number | null
+  /** The conversation to go on with. */
+  pinned: Pinned
   repairs: RollbackResult['repairs']
+}
+
+/** The cue aside: a history that only lacks it, or has it already, does not move. */
+const moves = ({ left, snapshot, pinned }: RewoundHistory): boolean =>
+  pinned.node !== left.node && snapshot !== left.node
+
+/** Whether any conversation is another than it was; one that is not there is empty. */
+function differ(now: readonly Pinned[], then: readonly Pinned[]): boolean {
+  const nodes = new Map(then.map(({ conversation, node }) => [conversation, node]))
+  return now.some(({ conversation, node }) => node !== (nodes.get(conversation) ?? null))
 }

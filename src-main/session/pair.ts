@@ -6,7 +6,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import {
-  type Message,
+  MAIN,
+  type MessageFormat,
   nameOf,
   type Point,
   RewindError,
@@ -17,10 +18,10 @@ import {
   type Verdict,
 } from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
-import { parseMessages } from '../memory/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
-import { crashPoint } from '../store/index.ts'
-import { MAIN, type SessionContext } from './context.ts'
+import { crashPoint, type Pinned } from '../store/index.ts'
+import type { SessionContext } from './context.ts'
+import { Conversations } from './conversations.ts'
 import type { HostWatch } from './host-watch.ts'
 import { automaticLabel, checkLabel, resolvePoint } from './moments.ts'
 import { type Actor, type CheckpointIntent, PairRecords, type RollbackIntent } from './pair-records.ts'
@@ -29,7 +30,10 @@ export interface CheckpointRequest {
   /** null: the id, or for a tool call an automatic label. */
   label: string | null
   why: string | null
-  messages: readonly Message[] | null
+  /** The history of one conversation from here on; null: all are as they stand. */
+  messages: unknown
+  conversation?: string | undefined
+  format?: MessageFormat | undefined
   takenBy: TakenBy
   tool?: string
   /** The epoch that the caller acts on. */
@@ -58,6 +62,7 @@ export class Pair {
   readonly #records: PairRecords
   /** Ids of points whose files are still to be counted, oldest first. */
   readonly #uncounted = new Set<string>()
+  readonly #conversations: Conversations
 
   /** @param running the commands in flight, for a person to read */
   constructor(context: SessionContext, host: HostWatch, running: () => string[]) {
@@ -65,6 +70,7 @@ export class Pair {
     this.#host = host
     this.#running = running
     this.#records = new PairRecords(context)
+    this.#conversations = new Conversations(context)
   }
 
   /**
@@ -81,7 +87,6 @@ export class Pair {
       const { head, name } = context.row
       if (request.label !== null) checkLabel(request.label, context.points, head)
       const label = request.label ?? (request.tool === undefined ? null : automaticLabel(request.tool, context.points))
-      const messages = request.messages && parseMessages(request.messages)
       const verdict = await this.#verdictOnNow(sandbox)
       const { store } = context
       const { operation, intent } = this.#intend(
@@ -92,7 +97,7 @@ export class Pair {
           why: request.why,
           tool: request.tool ?? null,
           takenBy: request.takenBy,
-          node: messages ? store.messages.save(messages) : store.messages.head(context.id, MAIN).node,
+          conversations: this.#pinnedNow(request),
           running: this.#running(),
           at: Date.now(),
         }),
@@ -126,19 +131,17 @@ export class Pair {
     return this.#move({ to: undo ?? '', only: null, patchNotes: null, by }, true)
   }
 
-  /** Replaces the current conversation. @returns its new revision */
-  sync(messages: unknown): number {
-    const context = this.#context
-    const list = parseMessages(messages)
-    const { store } = context
-    return context.transaction(() => {
-      const node = store.messages.save(list)
-      const before = store.messages.head(context.id, MAIN)
-      if (before.node === node) return before.revision
-      const revision = store.messages.setHead(context.id, MAIN, node)
-      context.raise({ type: 'messagesChanged', revision, count: list.length })
-      return revision
-    })
+  /** Every conversation as it stands, with the one that is handed over in its place. */
+  #pinnedNow(request?: CheckpointRequest): Pinned[] {
+    const standing = this.#context.conversations.map(({ conversation, node, format }) => ({
+      conversation,
+      node,
+      format,
+    }))
+    if (!request || request.messages === null) return standing
+    const given = this.#conversations.store(request)
+    const others = standing.filter(({ conversation }) => conversation !== given.conversation)
+    return given.conversation === MAIN ? [given, ...others] : [...others, given]
   }
 
   /** The verdict on exactly the files that stand now, where they were judged and no point holds them. */
@@ -193,7 +196,7 @@ export class Pair {
           tipId: `${name}-ckpt-${store.points.nextNumber(name)}`,
           mixedId: request.only ? `${name}-ckpt-${store.points.nextNumber(name)}` : '',
           patchNotes: request.patchNotes,
-          leftNode: store.messages.head(context.id, MAIN).node,
+          left: this.#pinnedNow(),
           running: this.#running(),
           at: Date.now(),
         }),

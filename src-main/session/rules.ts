@@ -10,7 +10,6 @@ import {
   CommandError,
   type CommandLine,
   InvalidOptionError,
-  type Message,
   type RetentionRule,
   RollbackEvent,
   RollbackFailedError,
@@ -23,7 +22,6 @@ import {
 import { formatVerificationResult, runVerifier, type VerificationResult } from '../verification/index.ts'
 import type { Commands } from './commands.ts'
 import type { SessionContext } from './context.ts'
-import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
 import type { Pair } from './pair.ts'
 import type { Retention } from './retention.ts'
@@ -34,11 +32,6 @@ export interface Passed {
   text: string
   /** The object that the verifier printed; null where the exit code decided. */
   verdict: Record<string, unknown> | null
-}
-
-export interface ToolOutcome {
-  messages: Message[] | null
-  autoRollback: AutoRollback | null
 }
 
 export class Rules {
@@ -93,22 +86,17 @@ export class Rules {
   }
 
   /** The automatic checkpoint before a tool call, where the rule is on. @returns its label */
-  async onToolCall(messages: readonly Message[] | null, tool: string | null): Promise<string | null> {
-    if (messages) await this.#context.gate.shared(async () => this.#pair.sync(messages))
+  async onToolCall(tool: string | null): Promise<string | null> {
     return this.current.autoCheckpoint ? this.takeAutomatic(tool ?? 'tool', tool) : null
   }
 
   /**
-   * A tool has answered. @param error what went wrong, for the exception rule; null where nothing did
-   * @returns the history to go on with where a rollback was made
-   * @throws RollbackFailedError, InvalidMessagesError
+   * A tool has failed: the exception rule looks at it.
+   * @throws RollbackFailedError
    */
-  async onToolResult({ messages, error, tool }: Inputs['rules']['onToolResult']): Promise<ToolOutcome> {
-    if (messages) await this.#context.gate.shared(async () => this.#pair.sync(messages))
-    if (error === null) return { messages: null, autoRollback: null }
+  onToolError(error: string, tool: string | null): Promise<AutoRollback | null> {
     const notes = `${tool ?? 'A tool'} failed: ${error.slice(0, NOTES_LIMIT)}`
-    const done = await this.fire('exception', notes, new CommandError(notes))
-    return { messages: done?.messages ?? null, autoRollback: done }
+    return this.fire('exception', notes, new CommandError(notes))
   }
 
   /** An automatic checkpoint, of which the rule may keep only the last. @returns its label */
@@ -151,6 +139,7 @@ export class Rules {
         checkpoint: result.point.id,
         status: result.status,
         messages: result.messages,
+        format: result.format,
         at: new Date(),
       }
       context.updateRow({ lastAutoRollback: done })

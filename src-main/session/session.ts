@@ -8,12 +8,16 @@ import {
   type CommandResult,
   CommandTimeoutError,
   type Conversation,
+  type ConversationSummary,
   currentLine,
   type FilePair,
   InvalidOptionError,
   type LedgerCheck,
   type LedgerEntry,
   lastSaved,
+  MAIN,
+  type Message,
+  type MessageFormat,
   type Missed,
   nameOf,
   type Point,
@@ -24,17 +28,18 @@ import {
   type Rules as RuleSet,
   type RulesSet,
   type SessionDetails,
-  SessionRewoundError,
   type SessionSummary,
+  type Synced,
   type Timeline,
+  type Validity,
 } from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
-import { cueIndex, validateHistory } from '../memory/index.ts'
 import type { ReadState, Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { Budget } from './budget.ts'
 import { Commands } from './commands.ts'
-import { MAIN, type SessionContext } from './context.ts'
+import type { SessionContext } from './context.ts'
+import { Conversations, writtenAs } from './conversations.ts'
 import { removeDemoWorkspace } from './demo.ts'
 import { Heard } from './heard.ts'
 import { HostWatch } from './host-watch.ts'
@@ -67,6 +72,7 @@ export class Session {
   readonly #turns: Turns
   readonly #host: HostWatch
   readonly #heard: Heard
+  readonly #conversations: Conversations
   /** What agents do by tools. */
   readonly tools: ToolCalls
   /** Set while the session ends: why commands end now. */
@@ -80,6 +86,7 @@ export class Session {
     this.#pair = new Pair(context, this.#host, () => this.#commands.running.map((record) => textOf(record.command)))
     this.tools = new ToolCalls(context)
     this.#heard = new Heard(context)
+    this.#conversations = new Conversations(context)
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.#retention = new Retention(context, this.#pair, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
@@ -156,7 +163,7 @@ export class Session {
     return {
       ...this.summary(),
       labels: line.filter((point) => point.kind === 'checkpoint').map(nameOf),
-      messages: context.store.messages.count(context.store.messages.head(context.id, MAIN).node),
+      messages: context.count(context.conversations),
       processes: sandbox ? await sandbox.processes() : [],
       running: this.#commands.running,
       layers: context.store.points.layerCount(context.id),
@@ -170,7 +177,7 @@ export class Session {
     return { session: id, head: row.head, epoch: row.epoch, points: [...points], undo: row.undo }
   }
 
-  async checkpoint(input: Inputs['timeline']['checkpoint']): Promise<Point> {
+  async checkpoint(input: WithDefaults<Inputs['timeline']['checkpoint']>): Promise<Point> {
     const point = await this.#pair.checkpoint(input)
     this.#measureLater()
     return point
@@ -186,14 +193,17 @@ export class Session {
     const { points, row } = context
     const to = this.#resolve(input.to)
     const { messages } = context.store
-    const now = messages.load(messages.head(context.id, MAIN).node).length
+    const held = context.store.points.held(context.id, to.id).conversations
+    const lost = context.conversations.map(({ conversation, node }) =>
+      Math.max(0, messages.count(node) - messages.count(context.pinned(held, conversation).node)),
+    )
     const changes = await sandbox.changes('now', this.#stateOf(to))
     const kept = new Set(currentLine(points, to.id).map((point) => point.id))
     return {
       to,
       changes: changes.slice(0, CHANGES_LIMIT),
       counts: countChanges(changes),
-      messagesLost: Math.max(0, now - to.messages),
+      messagesLost: lost.reduce((sum, one) => sum + one, 0),
       processes: await sandbox.processes(),
       pointsLeft: currentLine(points, row.head)
         .filter((point) => point.kind === 'checkpoint' && !kept.has(point.id))
@@ -201,14 +211,14 @@ export class Session {
     }
   }
 
-  async rollback(input: Inputs['timeline']['rollback'], by: Actor = 'you'): Promise<RollbackResult> {
+  async rollback(input: WithDefaults<Inputs['timeline']['rollback']>, by: Actor = 'you'): Promise<RollbackResult> {
     const result = await this.#pair.rollback({ ...input, by })
     this.#measureLater()
-    return result
+    return writtenAs(result, input.format ?? 'auto')
   }
 
-  async undo(by: Actor = 'you'): Promise<RollbackResult> {
-    return this.#pair.undo(by)
+  async undo(by: Actor = 'you', format: MessageFormat = 'auto'): Promise<RollbackResult> {
+    return writtenAs(await this.#pair.undo(by), format)
   }
 
   /** What somebody missed who last saw epoch `since`: the rewinds, and how the files of then differ from now's. */
@@ -317,35 +327,25 @@ export class Session {
     return sandbox.pair(path, this.#moment(input.from), this.#moment(input.to), limit)
   }
 
-  conversation(input: Inputs['messages']['get']): Conversation {
-    const { store, id } = this.#context
-    const head = store.messages.head(id, MAIN)
-    const point = input.at === 'now' ? null : this.#resolve(input.at)
-    const messages = store.messages.load(point ? store.points.held(id, point.id).node : head.node)
-    return {
-      session: id,
-      point: point?.id ?? null,
-      messages,
-      revision: head.revision,
-      cue: cueIndex(messages),
-      problems: validateHistory(messages),
-    }
+  conversation({ at, conversation = MAIN, format = 'auto' }: WithDefaults<Inputs['messages']['get']>): Conversation {
+    return this.#conversations.get(at, conversation, format)
   }
 
-  /** @throws SessionRewoundError when the history was changed (by a rewind, by another client) since `revision` */
-  async sync(input: Inputs['messages']['sync']): Promise<Conversation> {
+  conversations({ at }: Inputs['messages']['list']): ConversationSummary[] {
+    return this.#conversations.list(at)
+  }
+
+  validity({ at, conversation }: Inputs['messages']['validity']): Validity[] {
+    return this.#conversations.validity(at, conversation)
+  }
+
+  /** @throws SessionRewoundError with the history to use, InvalidMessagesError; nothing is changed then */
+  async sync(input: WithDefaults<Inputs['messages']['sync']>): Promise<Synced> {
     const context = this.#context
     await context.workable()
     return context.gate.shared(async () => {
-      context.assertEpoch(input.epoch)
-      const { revision } = context.store.messages.head(context.id, MAIN)
-      if (input.revision !== null && input.revision !== revision)
-        throw new SessionRewoundError('The conversation was changed since you read it.', {
-          nextStep: 'Go on from the history in this error.',
-          data: { revision, messages: context.messages },
-        })
-      this.#pair.sync(input.messages)
-      return this.conversation({ at: 'now' })
+      this.#conversations.assertFresh(input.conversation ?? MAIN, input.epoch, input.revision)
+      return this.#conversations.sync(input)
     })
   }
 
@@ -423,16 +423,21 @@ export class Session {
     return this.#context.row.lastAutoRollback
   }
 
-  async onToolCall(input: Inputs['rules']['onToolCall']): Promise<{ checkpoint: string | null }> {
+  async onToolCall(input: WithDefaults<Inputs['rules']['onToolCall']>): Promise<{ checkpoint: string | null }> {
     await this.#context.workable()
     this.#context.assertEpoch(input.epoch)
-    return { checkpoint: await this.#rules.onToolCall(input.messages, input.tool) }
+    if (input.messages !== null) await this.#context.gate.shared(async () => this.#conversations.sync(input))
+    return { checkpoint: await this.#rules.onToolCall(input.tool) }
   }
 
-  async onToolResult(input: Inputs['rules']['onToolResult']) {
+  async onToolResult(input: WithDefaults<Inputs['rules']['onToolResult']>): Promise<ToolOutcome> {
     await this.#context.workable()
     this.#context.assertEpoch(input.epoch)
-    return this.#rules.onToolResult(input)
+    if (input.messages !== null) await this.#context.gate.shared(async () => this.#conversations.sync(input))
+    const autoRollback = input.error === null ? null : await this.#rules.onToolError(input.error, input.tool)
+    if (!autoRollback) return { messages: null, autoRollback }
+    const { messages } = this.conversation({ at: 'now', conversation: input.conversation, format: input.format })
+    return { messages, autoRollback }
   }
 
   async onTurn(input: Inputs['rules']['onTurn']): Promise<{ checkpoint: string | null }> {
@@ -575,6 +580,19 @@ export class Session {
   async #measure(sandbox: Sandbox): Promise<number> {
     return (await sandbox.usage()) + this.#commands.outputBytes
   }
+}
+
+/** What came of telling that a tool has answered. */
+interface ToolOutcome {
+  /** The history to go on with where a rollback was made. */
+  messages: Message[] | null
+  autoRollback: AutoRollback | null
+}
+
+/** An input whose conversation and format may be left out by callers within the host. */
+type WithDefaults<Input> = Omit<Input, 'conversation' | 'format'> & {
+  conversation?: string | undefined
+  format?: MessageFormat | undefined
 }
 
 const textOf = (command: CommandRecord['command']): string =>

@@ -4,7 +4,7 @@
  */
 import { RPCHandler } from '@orpc/server/message-port'
 import type { MessagePortMain } from 'electron'
-import { HostBusyError, HostRunningError } from '../contract/index.ts'
+import { HostBusyError, HostRunningError, jsonSerializers } from '../contract/index.ts'
 import { type LocalSocket, reachHost } from '../serve/client/index.ts'
 import { type Connection, rendererFolder, startHost, version } from '../serve/index.ts'
 
@@ -25,7 +25,7 @@ export async function openHostLink(home: string): Promise<HostLink> {
   try {
     const options = { home, kind: 'app', version, renderer: rendererFolder } as const
     const host = await startHost(options, { takeOver: true })
-    const handler = new RPCHandler<Connection>(host.router)
+    const handler = new RPCHandler<Connection>(host.router, { customJsonSerializers: jsonSerializers })
     return {
       serve(port) {
         // A port is a queue in memory between two processes of ours: there is nothing to wait for.

@@ -6,7 +6,11 @@ const store = openStore(process.argv[2] ?? '')
 store.settings.set('before', 'committed')
 store.transaction(() => {
   store.sessions.insert(sessionRow())
-  store.messages.setHead('s1', 'main', store.messages.save([{ role: 'user', content: 'lost' }]))
+  store.messages.setHead('s1', {
+    conversation: 'main',
+    node: store.messages.save([{ role: 'user', content: 'lost' }]),
+    format: 'openai',
+  })
   store.settings.set('before', 'overwritten')
   process.stdout.write('in transaction\n')
   process.kill(process.pid, 'SIGKILL')

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -172,6 +173,78 @@ describe('what stores of earlier versions hold', () => {
     ).toEqual(['', '["machine","on",8,0]', '["workspace","on",5,7]', '["workspace","on",7,0]'])
     expect(readdirSync(join(folder, 'sandboxes'))).toEqual(['s1'])
   })
+
+  it('is kept: histories, whatever they share, in the heads, the points and what was begun and not recorded', () => {
+    const file = join(temporaryFolder(), 'store.db')
+    const older = new SQLite(file)
+    migrate(
+      older,
+      migrations.slice(
+        0,
+        migrations.findIndex(({ name }) => name === '2026-11-30-conversations'),
+      ),
+    )
+    older.pragma('foreign_keys = ON')
+    older.exec(`
+      INSERT INTO sessions (
+        id, name, workspace, workspaceInside, engine, engineDetail, base, status, mode, demo, network, env, createdAt, head,
+        epoch, notes, rules
+      ) VALUES ('s1', 'n', '/w', '/w', 'local', '', 'live', 'running', 'interactive', 0, 1, '{}', 0, 'p1', 0, '[]', '{}')`)
+    const payload = older.prepare('INSERT OR IGNORE INTO payloads (hash, json) VALUES (?, ?)')
+    const addNode = older.prepare('INSERT OR IGNORE INTO nodes (id, parent, payload, depth) VALUES (?, ?, ?, ?)')
+    const sha256 = (text: string) => hash('sha256', text, 'hex')
+    /** As the earlier version did. */
+    const save = (messages: object[]) => {
+      let [parent, depth]: [string | null, number] = [null, 0]
+      for (const message of messages) {
+        const json = JSON.stringify(message)
+        payload.run(sha256(json), json)
+        const node: string = sha256(`${parent ?? ''}\n${json}`)
+        addNode.run(node, parent, sha256(json), ++depth)
+        parent = node
+      }
+      return parent
+    }
+    const say = (content: string) => ({ extra: { b: 1, a: 2 }, role: 'user', content })
+    const short = [say('a'), say('same')]
+    const long = [...short, say('b'), say('same'), say('c')]
+    const other = [say('compacted'), say('same')]
+    const setHead = older.prepare('INSERT INTO conversations VALUES (?, ?, ?, ?)')
+    setHead.run('s1', 'main', save(long), 7)
+    setHead.run('s1', 'empty', null, 2)
+    const point = older.prepare(`INSERT INTO points
+      (session, id, seq, kind, parent, at, takenBy, messages, running, coverage, ms, node, workspaceTop, machineTop)
+      VALUES ('s1', ?, ?, ?, ?, 0, 'you', ?, '[]', '{"files":true,"messages":true,"processes":false}', 1, ?, 0, 0)`)
+    point.run('base', 0, 'base', null, 0, null)
+    point.run('p1', 1, 'checkpoint', 'base', 2, save(short))
+    point.run('p2', 2, 'checkpoint', 'p1', 2, save(other))
+    const begin = older.prepare("INSERT INTO journal VALUES (?, 's1', ?, ?, 0)")
+    begin.run('o1', 'checkpoint', JSON.stringify({ id: 'p3', node: save(long), running: [] }))
+    begin.run('o2', 'rollback', JSON.stringify({ target: 'base', leftNode: null, tipId: 'p4' }))
+    older.close()
+
+    const store = openStore(file)
+    const head = store.messages.head('s1', 'main')
+    expect(head).toMatchObject({ format: 'openai', revision: 7 })
+    expect(JSON.stringify(store.messages.load(head.node))).toBe(JSON.stringify(long))
+    expect(store.messages.head('s1', 'empty')).toMatchObject({ node: null, revision: 2 })
+    const held = (id: string) => store.points.held('s1', id).conversations
+    expect(held('base')).toEqual([{ conversation: 'main', node: null, format: 'openai' }])
+    expect(store.messages.load(held('p1')[0]?.node ?? null)).toEqual(short)
+    expect(store.messages.load(held('p2')[0]?.node ?? null)).toEqual(other)
+    expect(store.journal.open('s1').map(({ intent }) => intent)).toEqual([
+      { id: 'p3', running: [], conversations: [{ conversation: 'main', format: 'openai', node: head.node }] },
+      { target: 'base', tipId: 'p4', left: [{ conversation: 'main', format: 'openai', node: null }] },
+    ])
+    // What it holds is found again and not stored twice.
+    expect(store.messages.save(short)).toBe(held('p1')[0]?.node)
+    expect(store.messages.save(long)).toBe(head.node)
+    store.close()
+    const raw = new SQLite(file, { readonly: true })
+    expect(raw.pragma('foreign_key_check')).toEqual([])
+    expect(raw.pragma('integrity_check', { simple: true })).toBe('ok')
+    raw.close()
+  })
 })
 
 describe('transaction', () => {
@@ -222,7 +295,7 @@ describe('transaction', () => {
     const store = openStore(file)
     expect(store.settings.get('before')).toBe('committed')
     expect(store.sessions.list()).toEqual([])
-    expect(store.messages.head('s1', 'main')).toEqual({ node: null, revision: 0 })
+    expect(store.messages.head('s1', 'main')).toMatchObject({ node: null, revision: 0 })
     store.close()
   })
 })
@@ -260,7 +333,9 @@ describe('failures', () => {
   it('name the constraint that a record breaks, and the session that is not there', () => {
     const { store } = storeWith('s1')
     expect(thrown(() => store.sessions.insert(sessionRow()))).toBeInstanceOf(InternalError)
-    expect(thrown(() => store.messages.setHead('nobody', 'main', null))).toBeInstanceOf(InternalError)
+    expect(
+      thrown(() => store.messages.setHead('nobody', { conversation: 'main', node: null, format: 'openai' })),
+    ).toBeInstanceOf(InternalError)
     expect(thrown(() => store.sessions.update('nobody', { epoch: 1 }))).toBeInstanceOf(SandboxNotFoundError)
   })
 })

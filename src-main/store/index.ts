@@ -11,6 +11,7 @@ export {
 } from './crash-points.ts'
 export type { JournalRow } from './journal.ts'
 export type { LedgerFilter, NewLedgerEntry } from './ledger.ts'
-export type { FilesState, Held, PointPatch } from './points.ts'
+export type { ConversationHead } from './messages.ts'
+export type { FilesState, Held, Pinned, PointPatch } from './points.ts'
 export type { SessionRow } from './sessions.ts'
 export { openStore, type Store } from './store.ts'

@@ -1,7 +1,8 @@
-/** The timeline's points, each with what it holds: the layers of its files and the last message of its history. */
+/** The timeline's points, each with what it holds: the layers of its files and the last message of each conversation. */
+import { hash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import { z } from 'zod'
-import { CheckpointNotFoundError, FileCounts, Point, Verdict } from '../contract/index.ts'
+import { CheckpointNotFoundError, FileCounts, MAIN, Point, StoredFormat, Verdict } from '../contract/index.ts'
 import { atomic } from './database.ts'
 import { flag, json, table, time } from './table.ts'
 
@@ -16,7 +17,11 @@ const storedPoint = Point.extend({
 })
 
 const pointRow = storedPoint.extend({
-  node: z.string().nullable(),
+  /** Of the main conversation. */
+  node: z.number().nullable(),
+  format: StoredFormat,
+  /** The set of its other conversations; null where there are none. */
+  others: z.number().nullable(),
   workspaceTop: z.number(),
   machineTop: z.number(),
 })
@@ -27,12 +32,23 @@ export interface FilesState {
   machine: number
 }
 
+/** A conversation as it stood at some moment. */
+export const Pinned = z.object({
+  conversation: z.string(),
+  /** The last message's node; null for an empty one. */
+  node: z.number().nullable(),
+  format: StoredFormat,
+})
+export type Pinned = z.infer<typeof Pinned>
+
 /** What a point holds of the pair. */
 export interface Held {
   state: FilesState
-  /** The last message's node of the main conversation; null for an empty one. */
-  node: string | null
+  /** Every conversation that there was, `main` first. */
+  conversations: readonly Pinned[]
 }
+
+const pinnedSet = json(z.array(Pinned))
 
 export type PointPatch = Partial<Pick<Point, 'files' | 'verdict' | 'bytes' | 'ms' | 'running' | 'pinned' | 'host'>>
 
@@ -55,7 +71,7 @@ export function pointRepository(db: Database) {
     'UPDATE points SET parent = @parent, files = NULL WHERE session = @session AND parent = @id',
   )
   const states = db.prepare<[string], FilesState>(
-    'SELECT DISTINCT workspaceTop AS workspace, machineTop AS machine FROM points WHERE session = ?',
+    'SELECT workspaceTop AS workspace, machineTop AS machine FROM points WHERE session = ? GROUP BY 1, 2 ORDER BY min(seq)',
   )
   const renameWorkspace = db.prepare('UPDATE points SET workspaceTop = ? WHERE session = ? AND workspaceTop = ?')
   const renameMachine = db.prepare('UPDATE points SET machineTop = ? WHERE session = ? AND machineTop = ?')
@@ -65,12 +81,26 @@ export function pointRepository(db: Database) {
     )
     .pluck()
   const remove = db.prepare('DELETE FROM points WHERE session = ? AND id = ?')
+  const addSet = db.prepare('INSERT INTO conversationSets (hash, json) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const setId = db.prepare<[Buffer], number>('SELECT id FROM conversationSets WHERE hash = ?').pluck()
+  const setOf = db.prepare<[number], string>('SELECT json FROM conversationSets WHERE id = ?').pluck()
+
+  const storeSet = (pinned: readonly Pinned[]): number | null => {
+    if (pinned.length === 0) return null
+    const text = z.encode(pinnedSet, [...pinned])
+    const key = hash('sha256', text, 'buffer')
+    addSet.run(key, text)
+    return setId.get(key) ?? null
+  }
 
   return {
     insert: atomic(db, (point: Point, held: Held): void => {
+      const main = held.conversations.find(({ conversation }) => conversation === MAIN)
       rows.insert({
         ...point,
-        node: held.node,
+        node: main?.node ?? null,
+        format: main?.format ?? 'openai',
+        others: storeSet(held.conversations.filter((one) => one !== main)),
         workspaceTop: held.state.workspace,
         machineTop: held.state.machine,
       })
@@ -87,9 +117,10 @@ export function pointRepository(db: Database) {
     held(session: string, id: string): Held {
       const row = rows.get(session, id)
       if (!row) throw missing(session, id)
+      const others = row.others === null ? [] : z.decode(pinnedSet, setOf.get(row.others) ?? '[]')
       return {
         state: { workspace: row.workspaceTop, machine: row.machineTop },
-        node: row.node,
+        conversations: [{ conversation: MAIN, node: row.node, format: row.format }, ...others],
       }
     },
     /**

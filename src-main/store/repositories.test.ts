@@ -6,7 +6,10 @@ import { command, point, storeWith } from './store.fixture.ts'
 describe('points that are pruned', () => {
   it('leave their children with their parent, and layers that became others bear their numbers', () => {
     const { store } = storeWith('s1', 's2')
-    const hold = (workspace: number, machine = 0) => ({ state: { workspace, machine }, node: null })
+    const hold = (workspace: number, machine = 0) => ({
+      state: { workspace, machine },
+      conversations: [],
+    })
     store.points.insert(point(0), hold(0))
     store.points.insert(point(1), hold(1, 3))
     store.points.insert(point(2, { files: { added: 1, modified: 0, deleted: 0 } }), hold(2, 4))
@@ -35,7 +38,7 @@ describe('points that are pruned', () => {
   })
 })
 
-const nothing = { state: { workspace: 0, machine: 0 }, node: null }
+const nothing = { state: { workspace: 0, machine: 0 }, conversations: [] }
 
 describe('sessions', () => {
   it('come back as they were given, dates, rules and messages included', () => {
@@ -62,6 +65,7 @@ describe('sessions', () => {
         checkpoint: 'agent-ckpt-1',
         status: 'rolled_back',
         messages: [{ content: 'first the content', role: 'user', extra: { b: 1, a: 2 } }],
+        format: 'anthropic',
         at: new Date(4_000),
       },
       haltedBy: { checkpoint: null, attempts: 4 },
@@ -128,14 +132,19 @@ describe('points', () => {
   it('give back their file states, which may be shared', () => {
     const { store } = storeWith('s1')
     const node = store.messages.save([{ role: 'user', content: 'hello' }])
+    const conversations = [
+      { conversation: 'main', node, format: 'anthropic' as const },
+      { conversation: 'reviewer', node: null, format: 'vercel' as const },
+    ]
     const states = [
       { workspace: 1, machine: 0 },
       { workspace: 4, machine: 2 },
       { workspace: 4, machine: 5 },
       { workspace: 4, machine: 5 },
     ]
-    for (const [seq, state] of states.entries()) store.points.insert(point(seq), { state, node })
-    for (const [seq, state] of states.entries()) expect(store.points.held('s1', point(seq).id)).toEqual({ state, node })
+    for (const [seq, state] of states.entries()) store.points.insert(point(seq), { state, conversations })
+    for (const [seq, state] of states.entries())
+      expect(store.points.held('s1', point(seq).id)).toEqual({ state, conversations })
     expect(store.points.states('s1')).toEqual(states.slice(0, 3))
     expect([store.points.layerCount('s1'), store.points.layerCount('s2')]).toEqual([5, 0])
   })

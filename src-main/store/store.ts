@@ -17,6 +17,16 @@ export type Store = ReturnType<typeof storeOver>
 /** The repositories over a connection that is already set up. */
 export function storeOver(db: Database) {
   const over = <R extends object>(make: (db: Database) => R) => guarded(make(db), db.name)
+  const messages = over(messageRepository)
+  /** What is remembered of histories goes with work that was taken back. */
+  const restoring = <T>(run: () => T): T => {
+    try {
+      return run()
+    } catch (error) {
+      messages.forget()
+      throw error
+    }
+  }
   return {
     ...guarded(
       {
@@ -24,9 +34,9 @@ export function storeOver(db: Database) {
          * Runs `work` as one: returning commits, throwing restores. One within another is restored alone.
          * @param work synchronous: a promise is refused, for it would be settled outside
          */
-        transaction: <T>(work: () => T): T => atomic(db, work)(),
+        transaction: <T>(work: () => T): T => restoring(atomic(db, work)),
         /** As `transaction`, and on the disk when it returns: for what recovery after a power cut builds on. */
-        durably: <T>(work: () => T): T => durable(db, work),
+        durably: <T>(work: () => T): T => restoring(() => durable(db, work)),
         close: (): void => {
           db.close()
         },
@@ -35,7 +45,7 @@ export function storeOver(db: Database) {
     ),
     sessions: over(sessionRepository),
     points: over(pointRepository),
-    messages: over(messageRepository),
+    messages,
     ledger: over(ledgerRepository),
     commands: over(commandRepository),
     journal: over(journalRepository),

@@ -7,6 +7,7 @@ import { RPCLink as PortLink } from '@orpc/client/message-port'
 import { RPCLink as SocketLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import type { contract } from '../../src-main/contract/index.ts'
+import { jsonSerializers } from '../../src-main/contract/wire.ts'
 import { guarded } from './away.ts'
 import { ReconnectingSocket, type SocketState } from './socket.ts'
 
@@ -38,7 +39,7 @@ export const connect = (): Link => (window.rewindShell ? overPort(window.rewindS
 export function overChannel(port: MessagePort, pickFolder: Link['pickFolder'] = null): Link {
   port.start()
   return {
-    rpc: createORPCClient(new PortLink({ port })),
+    rpc: createORPCClient(new PortLink({ port, customJsonSerializers: jsonSerializers })),
     pickFolder,
     onState: (listener) => listener('open', null),
   }
@@ -73,7 +74,7 @@ function overSocket(): Link {
       onState: tell,
       hostAnswers: async () => (await fetch('/', { method: 'HEAD', cache: 'no-store' })).status > 0,
     })
-    return new SocketLink({ websocket })
+    return new SocketLink({ websocket, customJsonSerializers: jsonSerializers })
   })
   return {
     rpc: createORPCClient({

@@ -43,7 +43,7 @@ function fieldsOf(value: unknown): Field[] {
 
 export function readMessage(message: Message): Reading {
   const parts = [...contentParts(message), ...callsBeside(message)]
-  return { role: message.role, parts }
+  return { role: text(message.role) ?? text(message.type) ?? 'message', parts }
 }
 
 function contentParts(message: Message): Part[] {

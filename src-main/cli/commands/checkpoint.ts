@@ -1,9 +1,10 @@
 /** `rewind checkpoint` and `rewind checkpoint ls`: points taken, and those that are there. */
+import { MAIN } from '../../contract/format-names.ts'
 import type { Point, Timeline } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
 import { bareRewindTarget, branchesOf, currentLine, nameOf } from '../../contract/timeline.ts'
 import type { Define } from '../command.ts'
-import { readMessages } from '../messages-file.ts'
+import { formatOption, messageFormat, readMessages } from '../messages-file.ts'
 import { ago, count, table } from '../output.ts'
 
 export const defineCheckpoint: Define = (program, action) => {
@@ -13,22 +14,28 @@ export const defineCheckpoint: Define = (program, action) => {
     .argument('[label]', 'its name; without one the id is the name')
     .option('--why <text>', 'why it is worth keeping')
     .option('--messages <file>', 'the conversation so far, a JSON list (- for stdin)')
+    .option('--format <name>', formatOption)
+    .option('--conversation <key>', "they are a sub-agent's instead of the main one's")
     .action(
-      action<{ why?: string; messages?: string }>(async (cli, [label], options) => {
-        const messages = options.messages === undefined ? null : await readMessages(options.messages)
-        const { rpc, session } = await cli.begin('acts')
-        const point = await rpc.timeline.checkpoint({
-          session,
-          label: label ?? null,
-          why: options.why ?? null,
-          messages,
-        })
-        const name = point.label === null ? '' : ` (${visibleName(point.label)})`
-        cli.out.result(
-          { checkpoint: nameOf(point), id: point.id, status: 'saved', ms: point.ms },
-          `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${quoted(typedName(point))}\``,
-        )
-      }),
+      action<{ why?: string; messages?: string; format?: string; conversation?: string }>(
+        async (cli, [label], options) => {
+          const messages = options.messages === undefined ? null : await readMessages(options.messages)
+          const { rpc, session } = await cli.begin('acts')
+          const point = await rpc.timeline.checkpoint({
+            session,
+            label: label ?? null,
+            why: options.why ?? null,
+            messages,
+            format: messageFormat(options.format),
+            conversation: options.conversation ?? MAIN,
+          })
+          const name = point.label === null ? '' : ` (${visibleName(point.label)})`
+          cli.out.result(
+            { checkpoint: nameOf(point), id: point.id, status: 'saved', ms: point.ms },
+            `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${quoted(typedName(point))}\``,
+          )
+        },
+      ),
     )
   checkpoint
     .command('ls')

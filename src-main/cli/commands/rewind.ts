@@ -128,6 +128,8 @@ async function tell(cli: Cli, session: string, result: RollbackResult): Promise<
     epoch: result.epoch,
     messages: result.messages,
     messageCount: result.messages.length,
+    format: result.format,
+    conversations: result.conversations,
   }
   const text =
     status === 'skipped_noop'

@@ -10,7 +10,7 @@ import {
   TakenBy,
 } from '../../contract/index.ts'
 import { defineTool, type Outcome, type Tool } from '../tool.ts'
-import { messagesArguments, messagesField, messagesOf } from './shapes.ts'
+import { formatField, messagesArguments, messagesField, messagesOf, spokenArguments } from './shapes.ts'
 
 const label = z.string().describe('its name, unique on the current line; without one the id is the name')
 
@@ -44,10 +44,18 @@ const create = defineTool({
   },
   output: savedFields,
   effect: 'adds',
-  async run({ host, session, epoch }, { name, messages, messages_json, reason }) {
+  async run({ host, session, epoch }, { name, messages, messages_json, format, conversation, reason }) {
     const list = messagesOf({ messages, messages_json })
     return saved(
-      await host.timeline.checkpoint({ session, epoch, label: name ?? null, messages: list, why: reason ?? null }),
+      await host.timeline.checkpoint({
+        session,
+        epoch,
+        label: name ?? null,
+        messages: list,
+        format,
+        conversation,
+        why: reason ?? null,
+      }),
     )
   },
 })
@@ -108,7 +116,12 @@ const rewoundFields = {
   id: z.string(),
   status: z.enum(['rolled_back', 'skipped_noop']).describe('skipped_noop: nothing had changed since'),
   messages: messagesField,
+  format: formatField,
   message_count: z.number(),
+  notes: z.array(z.string()).describe('what a conversion of the messages could not express'),
+  conversations: z
+    .array(z.object({ conversation: z.string(), format: formatField, messages: messagesField, revision: z.number() }))
+    .describe('the histories of the other conversations to go on with'),
   repairs: z.array(z.string()).describe('what was done to make the history valid again'),
   stopped: z.array(z.object({ pid: z.number(), command: z.string() })).describe('processes that were ended'),
   points_left: z.array(z.string()).describe('ids of later checkpoints that left the line'),
@@ -125,7 +138,10 @@ const rewound = (
     id: done.point.id,
     status: done.status,
     messages: done.messages,
+    format: done.format,
     message_count: done.messages.length,
+    notes: done.notes,
+    conversations: done.conversations,
     repairs: done.repairs.map(({ note }) => note),
     stopped: done.stopped,
     points_left: done.pointsLeft,
@@ -150,12 +166,20 @@ const rollback = defineTool({
       ),
     patch_notes: z.string().optional().describe('what to remember of the failed attempt'),
     only: z.enum(['files', 'messages']).optional().describe('move one half alone'),
+    format: spokenArguments.format,
   },
   output: rewoundFields,
   effect: 'destroys',
-  async run({ host, session, epoch }, { name, patch_notes, only }) {
+  async run({ host, session, epoch }, { name, patch_notes, only, format }) {
     return rewound(
-      await host.timeline.rollback({ session, epoch, to: name, only: only ?? null, patchNotes: patch_notes ?? null }),
+      await host.timeline.rollback({
+        session,
+        epoch,
+        to: name,
+        only: only ?? null,
+        patchNotes: patch_notes ?? null,
+        format,
+      }),
     )
   },
 })

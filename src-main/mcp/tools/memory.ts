@@ -2,12 +2,7 @@
 import { z } from 'zod'
 import { InvalidOptionError } from '../../contract/index.ts'
 import { defineTool, type Tool } from '../tool.ts'
-import { messagesArguments, messagesField, messagesOf } from './shapes.ts'
-
-const format = z
-  .enum(['auto', 'openai', 'dict'])
-  .default('auto')
-  .describe('how the messages are written; openai and dict are the same')
+import { formatField, messagesArguments, messagesField, messagesOf, spokenArguments } from './shapes.ts'
 
 const sync = defineTool({
   name: 'sync_agent_memory',
@@ -17,22 +12,42 @@ const sync = defineTool({
     'Hand over the whole history, not only what is new.',
   input: {
     ...messagesArguments,
-    format,
     revision: z
       .number()
       .int()
       .optional()
       .describe('of the history that yours goes on from; refused when it has changed since'),
   },
-  output: { status: z.literal('synced'), message_count: z.number(), revision: z.number() },
+  output: {
+    status: z.literal('synced'),
+    message_count: z.number(),
+    format: formatField,
+    conversation: z.string(),
+    revision: z.number(),
+  },
   effect: 'destroys',
   idempotent: true,
-  async run({ host, session, epoch }, { messages, messages_json, revision }) {
+  async run({ host, session, epoch }, { messages, messages_json, format, conversation, revision }) {
     const list = messagesOf({ messages, messages_json })
     if (list === null)
       throw new InvalidOptionError('No messages were given.', { nextStep: 'Pass messages or messages_json.' })
-    const kept = await host.messages.sync({ session, epoch, messages: list, revision: revision ?? null })
-    return { data: { status: 'synced' as const, message_count: kept.messages.length, revision: kept.revision } }
+    const kept = await host.messages.sync({
+      session,
+      epoch,
+      messages: list,
+      format,
+      conversation,
+      revision: revision ?? null,
+    })
+    return {
+      data: {
+        status: 'synced' as const,
+        message_count: kept.count,
+        format: kept.format,
+        conversation: kept.conversation,
+        revision: kept.revision,
+      },
+    }
   },
 })
 
@@ -41,17 +56,33 @@ const get = defineTool({
   title: 'The conversation to go on with',
   description:
     'The current conversation of the session, or the one that a checkpoint holds. After a rewind it ends in a message that says so.',
-  input: { format, at: z.string().min(1).default('now').describe('label or id of a checkpoint') },
+  input: { ...spokenArguments, at: z.string().min(1).default('now').describe('label or id of a checkpoint') },
   output: {
     messages: messagesField,
+    format: formatField,
+    conversation: z.string(),
     message_count: z.number(),
     revision: z.number(),
+    notes: z.array(z.string()).describe('what a conversion into the format asked for could not express'),
+    conversations: z.array(z.string()).describe('the conversations that there are'),
     problems: z.array(z.string()).describe('why a strict provider would refuse this history'),
   },
   effect: 'reads',
-  async run({ host, session }, { at }) {
-    const { messages, revision, problems } = await host.messages.get({ session, at })
-    return { data: { messages, message_count: messages.length, revision, problems } }
+  async run({ host, session }, { at, format, conversation }) {
+    const found = await host.messages.get({ session, at, format, conversation })
+    const all = await host.messages.list({ session, at })
+    return {
+      data: {
+        messages: found.messages,
+        format: found.format,
+        conversation,
+        message_count: found.messages.length,
+        revision: found.revision,
+        notes: found.notes,
+        conversations: all.map((one) => one.conversation),
+        problems: found.problems,
+      },
+    }
   },
 })
 

@@ -1,6 +1,14 @@
 /** Schemas and conversions that several tools share. Names are snake_case, durations seconds, as agents know them. */
 import { z } from 'zod'
-import { type AutoRollback, InvalidMessagesError, InvalidOptionError, type Message } from '../../contract/index.ts'
+import {
+  type AutoRollback,
+  ConversationKey,
+  InvalidOptionError,
+  MAIN,
+  type Message,
+  MessageFormat,
+  StoredFormat,
+} from '../../contract/index.ts'
 
 export const commandLine = z
   .union([z.string().min(1), z.array(z.string()).min(1)])
@@ -8,34 +16,33 @@ export const commandLine = z
 
 export const countsField = z.object({ added: z.number(), modified: z.number(), deleted: z.number() })
 
-/** A message as its provider writes it; judged by the host, never rebuilt. */
-const message = z.record(z.string(), z.unknown())
+/** A message as its provider writes it: judged by the host, and handed on as it came. */
+const message = z.unknown().meta({ type: 'object' })
+
+const format = MessageFormat.default('auto').describe('how the messages are written; dict is the same as openai')
+const conversation = ConversationKey.default(MAIN).describe(
+  "main, or a name of your own for a sub-agent's conversation",
+)
+
+/** Whose messages are meant, and how they are written. */
+export const spokenArguments = { format, conversation }
 
 export const messagesArguments = {
   messages: z.array(message).optional().describe('the conversation so far, as your provider writes it'),
   messages_json: z.string().optional().describe('the same as JSON text'),
+  ...spokenArguments,
 }
 
 /**
  * @returns null where neither was given
- * @throws InvalidMessagesError for JSON that is none, or no list of messages; InvalidOptionError for both at once
+ * @throws InvalidOptionError for both at once, or for text that is no JSON
  */
 export function messagesOf(given: {
-  messages?: Record<string, unknown>[] | undefined
+  messages?: unknown[] | undefined
   messages_json?: string | undefined
 }): Message[] | null {
-  const list = oneOf('messages', given.messages, given.messages_json)
-  if (list === undefined) return null
-  if (!Array.isArray(list))
-    throw new InvalidMessagesError('The messages are not a list.', {
-      nextStep: 'Give a list of messages, each an object with a role.',
-    })
-  const bad = list.findIndex((one) => typeof (one as { role?: unknown } | null)?.role !== 'string')
-  if (bad >= 0)
-    throw new InvalidMessagesError(`Message ${bad} is not an object with a role.`, {
-      nextStep: 'Give a list of messages, each an object with a role. Nothing was changed.',
-    })
-  return list as Message[]
+  // The host judges them: it knows the formats, and names the index of what it refuses.
+  return (oneOf('messages', given.messages, given.messages_json) as Message[] | undefined) ?? null
 }
 
 /**
@@ -57,6 +64,7 @@ export function oneOf(name: string, value: unknown, text: string | undefined): u
 
 const messageList = z.array(message)
 export const messagesField = messageList.describe('the history to go on with')
+export const formatField = StoredFormat.describe('how the messages are written')
 
 export const autoRollbackField = z
   .object({
@@ -65,6 +73,7 @@ export const autoRollbackField = z
     checkpoint: z.string(),
     status: z.enum(['rolled_back', 'skipped_noop']),
     messages: messageList,
+    format: formatField,
     message_count: z.number(),
   })
   .nullable()
@@ -77,5 +86,6 @@ export const autoRollbackOf = (done: AutoRollback | null): z.input<typeof autoRo
     checkpoint: done.checkpoint,
     status: done.status,
     messages: done.messages,
+    format: done.format,
     message_count: done.messages.length,
   }

@@ -8,7 +8,7 @@ import { RPCLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import { ConnectionLostError, HostBusyError } from '../../contract/errors.ts'
 import type { contract } from '../../contract/index.ts'
-import { fromRpcError } from '../../contract/wire.ts'
+import { fromRpcError, jsonSerializers } from '../../contract/wire.ts'
 import { readHostFile } from '../host-file.ts'
 import type { Grants } from './doors.ts'
 import { HostSocket } from './host-socket.ts'
@@ -37,7 +37,7 @@ const repeatable = new Set(
   [
     'host.info host.doctor host.browserUrl',
     'sessions.list sessions.get timeline.get timeline.preview timeline.missed timeline.unheard host.allowed',
-    'files.read files.changes files.pair messages.get',
+    'files.read files.changes files.pair messages.get messages.list messages.validity',
     'commands.start commands.wait commands.stop commands.get commands.list commands.output commands.follow',
     'rules.get rules.lastAutoRollback ledger.list ledger.verify events',
   ].flatMap((line) => line.split(' ')),
@@ -53,6 +53,7 @@ export async function connectHost({ home, start, version, grants }: ConnectOptio
   const isLost = (error: unknown) => isConnectionLoss(error) && socket.failure === undefined
   const link = new RPCLink<ClientRetryPluginContext>({
     websocket: socket as unknown as WebSocket,
+    customJsonSerializers: jsonSerializers,
     interceptors: [
       async ({ path, signal, next }) => {
         try {
