@@ -28,6 +28,8 @@ export default defineConfig({
           index: resolve(root, 'src-main/shell/main.ts'),
           host: resolve(root, 'src-main/serve/main.ts'),
           cli: resolve(root, 'src-main/cli/main.ts'),
+          // Beside the host, whose code and threads it uses where it embeds one.
+          sdk: resolve(root, 'src-main/sdk/index.ts'),
           // Threads find their code by these names.
           'layer-thread': resolve(root, 'src-main/sandbox/layers/layer-thread.ts'),
           'host-folder-thread': resolve(root, 'src-main/sandbox/host-folder/host-folder-thread.ts'),

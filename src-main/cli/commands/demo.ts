@@ -3,11 +3,10 @@ import { ConnectionLostError, InternalError, SessionNotStartedError } from '../.
 import type { Message, Point, SessionEvent, SessionSummary } from '../../contract/index.ts'
 import { visible, visibleName } from '../../contract/text.ts'
 import { isLive } from '../../contract/timeline.ts'
-import { isConnectionLoss, type Rpc } from '../../serve/client/index.ts'
+import { isConnectionLoss, pairOf, type Rpc } from '../../serve/client/index.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, FailureWithData } from '../command.ts'
 import { type EngineOptions, engineOption, withImage } from '../engine-options.ts'
-import { pairOf } from './diff.ts'
 import { ledgerTable } from './ledger.ts'
 import { describeMessage } from './messages.ts'
 

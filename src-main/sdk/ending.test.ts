@@ -1,0 +1,160 @@
+/** The end of a block: what becomes of the session, and of work that was not taken home. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { suiteNeeding } from '../../e2e/needs.ts'
+import {
+  HostRunningError,
+  InvalidOptionError,
+  RewindSession,
+  type SessionOptions,
+  session,
+  withSession,
+} from './index.ts'
+import { type SdkHome, sdkHome, warningsDuring } from './testing.ts'
+
+let home: SdkHome
+let count = 0
+
+const options = (more: SessionOptions = {}): SessionOptions => {
+  const name = `end${++count}`
+  return { name, workspace: home.folder(name), ...more }
+}
+
+const statusOf = (id: string) => home.ask(async (rpc) => (await rpc.sessions.get({ session: id })).status)
+
+/** A block that writes a file, and how it ended. */
+async function block(given: SessionOptions, work: (it: RewindSession) => unknown = () => {}) {
+  let id = ''
+  let error: unknown
+  const warnings = await warningsDuring(() =>
+    withSession(given, async (it) => {
+      id = it.id
+      await it.writeFile('made', 'x')
+      await it.checkpoint('made')
+      return work(it)
+    }).catch((thrown: unknown) => {
+      error = thrown
+    }),
+  )
+  return { id, error, warnings, status: await statusOf(id) }
+}
+
+suiteNeeding(['local'], 'the end of a block', () => {
+  beforeAll(() => {
+    home = sdkHome()
+  })
+  afterAll(() => home.remove())
+
+  describe('withSession', () => {
+    test('gives back what the function returned, and ends the session', async () => {
+      let id = ''
+      const warnings = await warningsDuring(async () => {
+        expect(
+          await withSession(options(), async (it) => {
+            id = it.id
+            return it.run('echo hello')
+          }),
+        ).toBe('hello')
+      })
+      expect(await statusOf(id)).toBe('ended')
+      expect(warnings).toEqual([])
+    })
+
+    test('warns of what was not taken home, with how it can be had; and it can', async () => {
+      const { id, status, warnings } = await block(options())
+      expect(status).toBe('ended')
+      expect(warnings).toEqual([
+        { code: 'REWIND_NOT_COMMITTED', message: expect.stringMatching(/autoCommit is off: 1 file differs/) },
+      ])
+      expect(warnings[0]?.message).toContain(`rewind diff base --patch --session ${id}`)
+      const counts = await home.ask(async (rpc) => (await rpc.files.changes({ session: id, from: 'base' })).counts)
+      expect(counts.added).toBe(1)
+    })
+
+    test('throws the error on, after it has ended the session', async () => {
+      const failure = new Error('mine')
+      const { status, error, warnings } = await block(options({ autoCommit: true }), () => {
+        throw failure
+      })
+      expect(error).toBe(failure)
+      expect(status).toBe('ended')
+      expect(warnings).toEqual([])
+    })
+
+    test('keeps a session whose work was to be taken home', async () => {
+      const { status, warnings } = await block(options({ autoCommit: true }))
+      expect(status).toBe('running')
+      expect(warnings).toEqual([{ code: 'REWIND_KEPT', message: expect.stringContaining('1 file differs') }])
+    })
+
+    test('keeps one that is not to be ended', async () => {
+      expect((await block(options({ destroyOnExit: false }))).status).toBe('running')
+    })
+
+    test('minds no session that was destroyed or ended within', async () => {
+      expect(await block(options(), (it) => it.destroy())).toMatchObject({ status: 'destroyed', error: undefined })
+      expect(await block(options(), (it) => it.end())).toMatchObject({ status: 'ended', error: undefined })
+    })
+
+    test('takes a function, and options that are some', async () => {
+      await expect(withSession(null as never)).rejects.toBeInstanceOf(InvalidOptionError)
+      await expect(withSession({ nmae: 'x' } as never, () => 1)).rejects.toThrow('nmae')
+    })
+  })
+
+  describe('await using', () => {
+    test('ends the session, and takes nothing home without complete()', async () => {
+      let id = ''
+      const warnings = await warningsDuring(async () => {
+        await using it = await session(options({ autoCommit: true }))
+        id = it.id
+        await it.writeFile('a', 'x')
+      })
+      expect(await statusOf(id)).toBe('ended')
+      expect(warnings).toEqual([{ code: 'REWIND_NOT_COMMITTED', message: expect.stringContaining('complete()') }])
+    })
+
+    test('with complete() it is a clean end', async () => {
+      let id = ''
+      const warnings = await warningsDuring(async () => {
+        await using it = await session(options({ autoCommit: true }))
+        id = it.id
+        await it.writeFile('a', 'x')
+        it.complete()
+      })
+      expect(await statusOf(id)).toBe('running')
+      expect(warnings).toMatchObject([{ code: 'REWIND_KEPT' }])
+    })
+
+    test('one that was never started is nothing to end', async () => {
+      await using it = new RewindSession()
+      expect(it.name).toBe('rewind_sandbox')
+    })
+  })
+
+  describe('embed', () => {
+    test('names the owner where another process is the host', async () => {
+      await home.ask((rpc) => rpc.host.info())
+      const error = await session(options({ embed: true })).catch((error: unknown) => error)
+      expect(error).toBeInstanceOf(HostRunningError)
+      expect(error).toMatchObject({ data: { pid: home.hostPid() } })
+    })
+
+    test('is a whole host of the same data folder, shared by the sessions of this process', async () => {
+      await home.killHost()
+      const first = await session(options({ embed: true }))
+      const second = await session(options({ embed: true }))
+      expect(home.hostPid()).toBe(process.pid)
+      expect(await first.run('echo here')).toBe('here')
+      const other = await new RewindSession({ name: second.name }).attach()
+      expect(other.id).toBe(second.id)
+      await other.end()
+      await second.end()
+      await first.writeFile('a', 'x')
+      await first.end()
+      expect(await first.ledger.history()).toEqual([])
+      // The data folder is free again.
+      expect(await home.ask((rpc) => rpc.host.info())).toMatchObject({ kind: 'headless' })
+      expect(home.hostPid()).not.toBe(process.pid)
+    })
+  })
+})

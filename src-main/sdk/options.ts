@@ -1,0 +1,132 @@
+/** What a session is begun with. */
+import { isAbsolute, resolve } from 'node:path'
+import { InvalidOptionError } from '../contract/errors.ts'
+import { assertOptions, assertValue, flag, objectOf, oneOf, positiveOrNull, text, variables } from './checks.ts'
+
+/** What a session is begun with; every option may be left out. */
+export interface SessionOptions {
+  /**
+   * How the session is called, 1 to 64 characters. A live session of the same name and workspace is attached to by
+   * `start()`, and replaced by `session()` and `withSession()`. Default `'rewind_sandbox'`.
+   */
+  name?: string | undefined
+  /** Another word for `name`; it wins where both are given. */
+  containerName?: string | undefined
+  /**
+   * The folder on the host that the agent works on; it is made where it is missing. The home folder and `/` are
+   * refused unless they are written out as an absolute path. Default `'.'`.
+   */
+  workspace?: string | undefined
+  /**
+   * What the sandbox is made of. `'auto'` takes docker where that runs and holds the image, else local. Default
+   * `$REWIND_ENGINE`, else `'auto'`.
+   */
+  engine?: 'auto' | 'docker' | 'local' | undefined
+  /** What docker runs. Default `$REWIND_IMAGE` with `engine: 'docker'`, else the product's own image. */
+  image?: string | undefined
+  /** `'agent'` never asks a person. Default `'interactive'`. */
+  mode?: 'interactive' | 'agent' | undefined
+  /**
+   * Whether a block that ends well takes its changes home. This version cannot write to the host yet: the session is
+   * then kept instead of ended, and a warning says how to have the changes. Default false.
+   */
+  autoCommit?: boolean | undefined
+  /**
+   * Whether the end of the block ends the session: processes and mounts are gone then, what was recorded and the files
+   * of its checkpoints stay. A halted session is kept in any case. Default true.
+   */
+  destroyOnExit?: boolean | undefined
+  /** Whether points hold images of processes. This version takes none, whichever is chosen. Default `'auto'`. */
+  saveProcesses?: 'auto' | false | undefined
+  /**
+   * What goes back with a rewind: all that the image holds, or the workspace, temporary files and the home. Default
+   * `'machine'` where the engine can, else `'workspace'`.
+   */
+  scope?: 'machine' | 'workspace' | undefined
+  /** False gives the sandbox an empty network with loopback up. Default true. */
+  network?: boolean | undefined
+  /** Variables for every command. Default none. */
+  env?: Record<string, string> | undefined
+  /** Whether the host runs in this process, instead of one that all programs share. Default false. */
+  embed?: boolean | undefined
+  /** Whether the sandbox starts from a copy of the workspace, or takes the folder itself as its lowest layer. */
+  base?: 'auto' | 'copy' | 'live' | undefined
+  /** Bytes on disk that its points may hold; over that the oldest are pruned. Null for no limit. Default 10 GB. */
+  retention?: { budgetBytes: number | null } | undefined
+}
+
+/** The options with everything filled in. */
+export interface Settings {
+  name: string
+  /** Absolute. */
+  workspace: string
+  /** The caller named a workspace. */
+  workspaceNamed: boolean
+  /** The path was written out. */
+  explicit: boolean
+  engine: 'auto' | 'docker' | 'local'
+  image: string | undefined
+  mode: 'interactive' | 'agent'
+  autoCommit: boolean
+  destroyOnExit: boolean
+  scope: 'machine' | 'workspace' | undefined
+  network: boolean
+  env: Record<string, string>
+  embed: boolean
+  base: 'auto' | 'copy' | 'live'
+  retention: { budgetBytes: number | null } | undefined
+}
+
+const engines = oneOf('auto', 'docker', 'local')
+
+const checks = {
+  name: text,
+  containerName: text,
+  workspace: text,
+  engine: engines,
+  image: text,
+  mode: oneOf('interactive', 'agent'),
+  autoCommit: flag,
+  destroyOnExit: flag,
+  saveProcesses: oneOf('auto', false),
+  scope: oneOf('machine', 'workspace'),
+  network: flag,
+  env: variables,
+  embed: flag,
+  base: oneOf('auto', 'copy', 'live'),
+  retention: objectOf({ budgetBytes: positiveOrNull }, 'budgetBytes'),
+}
+
+/** @throws InvalidOptionError naming the option that is wrong, and what it takes */
+export function settingsOf(options: SessionOptions, env: NodeJS.ProcessEnv = process.env): Settings {
+  assertOptions('session()', options, checks)
+  const engine = options.engine ?? (env.REWIND_ENGINE || 'auto')
+  assertValue('REWIND_ENGINE', engine, engines)
+  return {
+    name: options.containerName ?? options.name ?? 'rewind_sandbox',
+    ...workspaceOf(options.workspace),
+    engine: engine as Settings['engine'],
+    // What is set for docker is no wish for docker.
+    image: options.image ?? (engine === 'docker' ? env.REWIND_IMAGE || undefined : undefined),
+    mode: options.mode ?? 'interactive',
+    autoCommit: options.autoCommit ?? false,
+    destroyOnExit: options.destroyOnExit ?? true,
+    scope: options.scope,
+    network: options.network ?? true,
+    env: { ...options.env },
+    embed: options.embed ?? false,
+    base: options.base ?? 'auto',
+    retention: options.retention,
+  }
+}
+
+/** @param given as the caller wrote it; '.' may be anywhere, a path that was written out was meant */
+export function workspaceOf(given: string | undefined): Pick<Settings, 'workspace' | 'workspaceNamed' | 'explicit'> {
+  if (given?.includes('\0'))
+    throw new InvalidOptionError('workspace holds a zero byte.', { nextStep: 'Name a folder on the host.' })
+  return {
+    workspace: resolve(given ?? '.'),
+    workspaceNamed: given !== undefined,
+    explicit: given !== undefined && isAbsolute(given),
+  }
+}

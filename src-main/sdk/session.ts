@@ -1,0 +1,472 @@
+/** A session as a program works with it. Every call goes to the host, so that window and terminal see the same. */
+import { SessionNotStartedError } from '../contract/errors.ts'
+import type { Point, Timeline } from '../contract/index.ts'
+import { currentLine, lastSaved, nameOf } from '../contract/timeline.ts'
+import { begin, find } from './begin.ts'
+import { type ActingWork, Belief, type LookingWork } from './belief.ts'
+import {
+  anyText,
+  assertOptions,
+  assertValue,
+  bytes,
+  callback,
+  command as commandCheck,
+  flag,
+  oneOf,
+  text,
+} from './checks.ts'
+import { assertOwnEnd, assertRun, assertSuccess, inBackground, plainCommand, RunningCommand } from './commands.ts'
+import { type BlockEnd, conclude } from './ending.ts'
+import { encodings, type TextEncoding, textOf } from './file-text.ts'
+import { HostLine } from './host-line.ts'
+import { VerificationLedger } from './ledger.ts'
+import { asMessages, messageList } from './messages.ts'
+import { Notices, type SessionEvents } from './notices.ts'
+import { type SessionOptions, type Settings, settingsOf, workspaceOf } from './options.ts'
+import { patchOf } from './patch.ts'
+import type {
+  AutoRollback,
+  BackgroundCommand,
+  Change,
+  Checkpoint,
+  Command,
+  CommandOutcome,
+  FileCounts,
+  Message,
+  RunOptions,
+  SessionState,
+} from './types.ts'
+
+/** What differs between two moments. */
+export interface Changes {
+  from: string
+  to: string
+  /** By path. */
+  changes: Change[]
+  counts: FileCounts
+}
+
+/**
+ * A sandbox, its conversation, its timeline and its ledger.
+ *
+ * Made with `new` it is not started: every call but `start()`, `attach()`, `ledger`, `lastAutoRollback` and `on()` throws
+ * SessionNotStartedError. {@link session} and {@link withSession} give a started one.
+ *
+ * Calls may be made side by side. One that changes the session and comes after a rewind by somebody else throws
+ * SessionRewoundError with who, when, to where and which files; it was not carried out, and is when it is made again.
+ */
+export class RewindSession implements AsyncDisposable {
+  /** What was verified and taken back. It can be read before the session is started, and after it has ended. */
+  readonly ledger: VerificationLedger
+  readonly #line: HostLine
+  readonly #notices = new Notices()
+  #settings: Settings
+  #belief: Belief | null = null
+  #complete = false
+
+  /** @throws InvalidOptionError naming the option that is wrong, and what it takes */
+  constructor(options: SessionOptions = {}) {
+    this.#settings = settingsOf(options)
+    this.#line = new HostLine(this.#settings.embed)
+    this.ledger = new VerificationLedger(this.#line, () => this.#belief?.session ?? null)
+  }
+
+  /** How the session is called. */
+  get name(): string {
+    return this.#settings.name
+  }
+
+  /** Its id, unique for ever. @throws SessionNotStartedError */
+  get id(): string {
+    return this.#started('id').session
+  }
+
+  /** What a rule last rolled back, as far as this session has heard; undefined where nothing was. */
+  get lastAutoRollback(): AutoRollback | undefined {
+    return this.#belief?.lastAutoRollback
+  }
+
+  /**
+   * Begins the session, or attaches to the live one of its name and workspace. A host is started where none runs.
+   * @param options.workspace another folder than the one the session was made with
+   * @param options.force begin anew where a live session exists; that one is ended
+   * @returns this session
+   * @throws InvalidOptionError, InvalidPathError (the workspace), SessionHaltedError (force on a halted session),
+   *   EngineUnavailableError, HostUnavailableError, HostRunningError (`embed`, and another process is the host)
+   */
+  async start(options: { workspace?: string | undefined; force?: boolean | undefined } = {}): Promise<this> {
+    assertOptions('start()', options, { workspace: text, force: flag })
+    if (options.workspace !== undefined) this.#settings = { ...this.#settings, ...workspaceOf(options.workspace) }
+    return this.#take((settings) =>
+      this.#line.call(async (rpc) => (await begin(rpc, settings, options.force ?? false, this.#notices)).session),
+    )
+  }
+
+  /**
+   * Attaches to the live session of its name, whoever began it.
+   * @returns this session
+   * @throws SandboxNotFoundError where there is none, InvalidOptionError where it has another workspace than was named
+   */
+  attach(): Promise<this> {
+    return this.#take((settings) => this.#line.call((rpc) => find(rpc, settings)))
+  }
+
+  /**
+   * Listens for what the calls themselves do not return; may be called before `start()`.
+   * @returns stops listening
+   * @throws InvalidOptionError for an event that there is not
+   */
+  on<E extends keyof SessionEvents>(event: E, listener: (event: SessionEvents[E]) => void): () => void {
+    assertValue('the event of on()', event, oneOf(...this.#notices.names))
+    assertValue('the listener of on()', listener, callback)
+    return this.#notices.on(event, listener)
+  }
+
+  /** How things stand. */
+  async status(): Promise<SessionState> {
+    const details = await this.#look('status', (rpc, at) => rpc.sessions.get(at))
+    const { id, name, engine, engineDetail, status, workspace, workspaceInside, mode, labels } = details
+    const { layers, bytes, processes, pendingEscalations, uncommitted, notes } = details
+    const { autoCheckpoint, autoRollback } = details.rules
+    return {
+      id,
+      name,
+      container: name,
+      engine,
+      engineDetail,
+      status,
+      workspace,
+      workspaceInside,
+      mode,
+      checkpoints: labels,
+      memoryCheckpoints: labels,
+      layers,
+      usage: bytes,
+      processes,
+      pendingEscalations,
+      rules: { autoCheckpoint, autoRollback },
+      uncommitted,
+      notes,
+    }
+  }
+
+  /**
+   * Writes a file, with its parent folders where they are missing.
+   * @param path relative to the workspace, or absolute beneath it
+   * @param content text (as UTF-8) or bytes
+   * @returns the path in the sandbox
+   * @throws InvalidPathError for the empty path, the workspace itself and anything outside; nothing was written then
+   */
+  async writeFile(path: string, content: string | Uint8Array): Promise<string> {
+    assertValue('path', path, anyText)
+    assertValue('content', content, bytes)
+    const written =
+      typeof content === 'string'
+        ? ({ content, encoding: 'utf-8' } as const)
+        : ({ content: Buffer.from(content).toString('base64'), encoding: 'base64' } as const)
+    const { target } = await this.#act('writeFile', (rpc, acting) => rpc.files.write({ ...acting, path, ...written }))
+    return target
+  }
+
+  /**
+   * Reads a file.
+   * @param path relative to the workspace, or absolute beneath it
+   * @param options.encoding gives text; without it bytes are given
+   * @param options.at a label or an id: the file as it was at that checkpoint. Default: now
+   * @throws FileNotFoundError, InvalidPathError, InvalidOptionError (the bytes are no text of that encoding)
+   */
+  readFile(path: string, options: TextEncoding | { encoding: TextEncoding; at?: string | undefined }): Promise<string>
+  readFile(path: string, options?: { encoding?: undefined; at?: string | undefined }): Promise<Uint8Array>
+  async readFile(
+    path: string,
+    options: TextEncoding | { encoding?: TextEncoding | undefined; at?: string | undefined } = {},
+  ): Promise<string | Uint8Array> {
+    const { encoding, at = 'now' } = typeof options === 'string' ? { encoding: options } : options
+    assertValue('path', path, anyText)
+    assertOptions('readFile()', { encoding, at }, { encoding: oneOf(...encodings), at: text })
+    if (typeof options !== 'string') assertOptions('readFile()', options, { encoding: oneOf(...encodings), at: text })
+    const read = await this.#look('readFile', (rpc, session) => rpc.files.read({ ...session, path, at }))
+    const bytes = Buffer.from(read.content, read.encoding === 'base64' ? 'base64' : 'utf8')
+    return encoding === undefined ? Uint8Array.from(bytes) : textOf(bytes, encoding, path)
+  }
+
+  /**
+   * Runs a command and waits for it.
+   * @returns stdout as text, without the final newline
+   * @throws CommandError (not code 0; `data` holds code, signal, stdout, stderr, durationMs and autoRollback),
+   *   CommandTimeoutError (it is ended with all its children), CancelledError (a rewind, the end of the session or the
+   *   signal ended it), RollbackFailedError with the failure as its cause
+   */
+  async run(command: Command, options: RunOptions = {}): Promise<string> {
+    assertRun('run()', command, options)
+    const running = await this.#startCommand('run', command, options)
+    const ended = await running.ended()
+    await this.#started('run').ruleFired(ended.autoRollback)
+    assertSuccess(ended, options.signal)
+    return ended.outcome.stdout.replace(/\n$/, '')
+  }
+
+  /**
+   * Runs a command whatever its exit code; no rule acts.
+   * @param options.background gives a handle at once: read so far, wait, kill
+   * @throws CommandTimeoutError, CancelledError
+   */
+  exec(command: Command, options: RunOptions & { background: true }): Promise<BackgroundCommand>
+  exec(command: Command, options?: RunOptions & { background?: false | undefined }): Promise<CommandOutcome>
+  async exec(
+    command: Command,
+    { background = false, ...options }: RunOptions & { background?: boolean | undefined } = {},
+  ): Promise<CommandOutcome | BackgroundCommand> {
+    assertRun('exec()', command, { background, ...options }, { background: flag })
+    const running = await this.#startCommand('exec', command, options)
+    if (background) return inBackground(running, options.signal)
+    const ended = await running.ended()
+    assertOwnEnd(ended, options.signal)
+    return ended.outcome
+  }
+
+  /**
+   * Runs the verifier of the automatic rollback, or judges `command` by the same contract. Without a verifier the exit
+   * code of `command` decides.
+   * @returns the verdict in words, on a pass; stdout where the exit code decided
+   * @throws VerificationFailedError (after the rollback that is set), VerificationHaltError (it could not decide, and
+   *   the session waits), CommandError (without a verifier), InvalidOptionError (neither verifier nor command)
+   */
+  async runTests(command?: Command): Promise<string> {
+    if (command !== undefined) assertValue('command', command, commandCheck)
+    const line = command === undefined ? null : plainCommand(command)
+    return (await this.#act('runTests', (rpc, acting) => rpc.rules.runTests({ ...acting, command: line }))).text
+  }
+
+  /**
+   * Replaces the conversation. An empty list empties it; no checkpoint's changes.
+   * @throws InvalidMessagesError for what is not a list of messages; nothing was changed then
+   */
+  async syncMemory(messages: readonly Message[]): Promise<{ revision: number }> {
+    const list = asMessages(messages)
+    const { revision } = await this.#act('syncMemory', (rpc, acting) =>
+      rpc.messages.sync({ ...acting, messages: list }),
+    )
+    return { revision }
+  }
+
+  /** @returns the conversation as it is now: what was synced comes back equal, and ends in a resume cue after a rollback */
+  async getMessages(): Promise<Message[]> {
+    return (await this.#look('getMessages', (rpc, at) => rpc.messages.get(at))).messages
+  }
+
+  /**
+   * Freezes files and conversation as a point to go back to.
+   * @param label 1 to 256 characters, unique on the current line; left out, the point is called by its id
+   * @param options.messages replaces the conversation first
+   * @param options.reason why it was taken, for people
+   * @returns the label, else the id
+   * @throws CheckpointExistsError, InvalidOptionError (the label), InvalidMessagesError; nothing was changed then
+   */
+  async checkpoint(
+    label?: string,
+    options: { messages?: readonly Message[] | undefined; reason?: string | undefined } = {},
+  ): Promise<string> {
+    assertOptions('checkpoint()', options, { messages: messageList, reason: text })
+    if (label !== undefined) assertValue('label', label, anyText)
+    const { messages, reason = null } = options
+    const point = await this.#act('checkpoint', (rpc, acting) =>
+      rpc.timeline.checkpoint({
+        ...acting,
+        label: label ?? null,
+        why: reason,
+        messages: messages === undefined ? null : asMessages(messages),
+      }),
+    )
+    return nameOf(point)
+  }
+
+  /**
+   * Goes back to a checkpoint: files and conversation together; running processes are stopped. What is left is kept, and
+   * `undo()` goes back there.
+   * @param label a label of the current line, an id, `'base'`, or `'latest'`: the newest automatic checkpoint, else the
+   *   newest of any kind
+   * @param options.patchNotes what went wrong, for the resume cue
+   * @param options.only moves one half and leaves the other
+   * @returns the history to go on with, ending in the resume cue
+   * @throws CheckpointNotFoundError naming what there is
+   */
+  async rollback(
+    label = 'latest',
+    options: { patchNotes?: string | undefined; only?: 'files' | 'messages' | undefined } = {},
+  ): Promise<Message[]> {
+    assertOptions('rollback()', options, { patchNotes: anyText, only: oneOf('files', 'messages') })
+    assertValue('label', label, text)
+    const { patchNotes = null, only = null } = options
+    const result = await this.#act('rollback', (rpc, acting) =>
+      rpc.timeline.rollback({ ...acting, to: label, patchNotes, only }),
+    )
+    this.#started('rollback').moved(result.epoch)
+    return result.messages
+  }
+
+  /**
+   * Takes the last rollback back; called again, it takes that back.
+   * @returns the history to go on with
+   * @throws CheckpointNotFoundError where nothing was rolled back
+   */
+  async undo(): Promise<Message[]> {
+    const result = await this.#act('undo', (rpc, { session }) => rpc.timeline.undo({ session }))
+    this.#started('undo').moved(result.epoch)
+    return result.messages
+  }
+
+  /** @returns the checkpoints of the current line, oldest first: not base, and nothing that a rollback left behind */
+  async checkpoints(): Promise<Checkpoint[]> {
+    const { points, head } = await this.#look('checkpoints', (rpc, at) => rpc.timeline.get(at))
+    return currentLine(points, head)
+      .filter(({ kind }) => kind === 'checkpoint')
+      .map(checkpointOf)
+  }
+
+  /**
+   * What differs between two moments, path by path.
+   * @param from a label, an id or `'base'`. Default: the newest checkpoint
+   * @param to a label, an id or `'now'`. Default: `'now'`
+   * @throws CheckpointNotFoundError
+   */
+  async changes(from?: string, to = 'now'): Promise<Changes> {
+    assertMoments(from, to)
+    return this.#look('changes', async (rpc, at) => {
+      const start = from ?? lastSavedOf(await rpc.timeline.get(at))
+      const { changes, counts } = await rpc.files.changes({ ...at, from: start, to, limit: null })
+      return { from: start, to, changes, counts }
+    })
+  }
+
+  /**
+   * What differs between two moments, as a patch for `git apply`; as for {@link RewindSession.changes}.
+   * @throws CheckpointNotFoundError
+   */
+  async diff(from?: string, to = 'now'): Promise<string> {
+    assertMoments(from, to)
+    return this.#look('diff', async (rpc, at) =>
+      patchOf(rpc, { ...at, from: from ?? lastSavedOf(await rpc.timeline.get(at)), to }),
+    )
+  }
+
+  /**
+   * An agent is about to call a tool.
+   * @param messages replaces the conversation, so that the checkpoint holds it
+   * @param toolName becomes part of the label
+   * @returns the label of the automatic checkpoint; undefined where that rule is off
+   */
+  async onToolCall(messages?: readonly Message[], toolName?: string): Promise<string | undefined> {
+    if (toolName !== undefined) assertValue('toolName', toolName, text)
+    const { checkpoint } = await this.#act('onToolCall', (rpc, acting) =>
+      rpc.rules.onToolCall({
+        ...acting,
+        messages: messages === undefined ? null : asMessages(messages),
+        tool: toolName ?? null,
+      }),
+    )
+    return checkpoint ?? undefined
+  }
+
+  /** @returns the ledger, as `ledger`. @throws SessionNotStartedError */
+  getLedger(): VerificationLedger {
+    this.#started('getLedger')
+    return this.ledger
+  }
+
+  /** For `await using`: says that the block did what it was for. Without it nothing is taken home at its end. */
+  complete(): void {
+    this.#started('complete')
+    this.#complete = true
+  }
+
+  /**
+   * Ends the session: its processes and mounts are gone, what was recorded and the files of its checkpoints stay. A
+   * session that has ended is left as it is.
+   */
+  async end(): Promise<void> {
+    const { session } = this.#started('end')
+    await this.#concluding(() =>
+      conclude({ ...this.#ending(session), autoCommit: false, destroyOnExit: true }, 'failed'),
+    )
+  }
+
+  /** Destroys the sandbox with all its files. Timeline, conversation and ledger stay. Resolves when nothing is left. */
+  async destroy(): Promise<void> {
+    await this.#act('destroy', (rpc, acting) => rpc.sessions.destroy(acting))
+    await this.#line.letGo()
+  }
+
+  /** The end of an `await using` block: as that of `withSession()`, where `complete()` says that it went well. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#belief) await this.conclude(this.#complete ? 'clean' : 'unsaid')
+  }
+
+  /**
+   * The end of a block.
+   * @internal
+   */
+  async conclude(how: BlockEnd): Promise<void> {
+    const { session } = this.#started('the end of its block')
+    await this.#concluding(() => conclude(this.#ending(session), how))
+  }
+
+  #ending(session: string) {
+    const { name, autoCommit, destroyOnExit } = this.#settings
+    return { line: this.#line, notices: this.#notices, session, name, autoCommit, destroyOnExit }
+  }
+
+  async #concluding(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } finally {
+      await this.#line.letGo()
+    }
+  }
+
+  async #take(find: (settings: Settings) => Promise<{ id: string; epoch: number }>): Promise<this> {
+    this.#line.hold()
+    try {
+      const belief = new Belief(this.#line, this.#notices, await find(this.#settings))
+      await belief.remember()
+      this.#belief = belief
+      this.#complete = false
+      return this
+    } catch (error) {
+      if (!this.#belief) await this.#line.letGo()
+      throw error
+    }
+  }
+
+  async #startCommand(call: string, command: Command, options: RunOptions): Promise<RunningCommand> {
+    return this.#act(call, (_rpc, acting) => RunningCommand.start(this.#line, acting, command, options))
+  }
+
+  async #act<T>(call: string, work: ActingWork<T>): Promise<T> {
+    return this.#started(call).act(work)
+  }
+
+  async #look<T>(call: string, work: LookingWork<T>): Promise<T> {
+    return this.#started(call).look(work)
+  }
+
+  #started(call: string): Belief {
+    if (this.#belief) return this.#belief
+    throw new SessionNotStartedError(`The session is not started: ${call} needs one that is.`, {
+      nextStep: 'Call start() first, or use withSession().',
+    })
+  }
+}
+
+/** What is promised of a point, and no more. */
+const checkpointOf = (point: Point): Checkpoint => {
+  const { id, seq, kind, label, parent, at, takenBy, why, tool, messages, files, verdict, pinned, ms } = point
+  return { id, seq, kind, label, parent, at, takenBy, why: why ?? tool, messages, files, verdict, pinned, ms }
+}
+
+const lastSavedOf = ({ points, head }: Timeline): string => lastSaved(points, head)?.id ?? 'base'
+
+function assertMoments(from: unknown, to: unknown): void {
+  if (from !== undefined) assertValue('from', from, text)
+  assertValue('to', to, text)
+}
