@@ -12,7 +12,8 @@ const page = join(resolve(import.meta.dirname, '..'), 'docs/sdk.md')
 const INTRODUCTION = `# The SDK
 
 \`rewind-desktop/sdk\` for Node 24 and newer, ESM, with types. Written by \`npm run reference\` from the docstrings in
-\`src-main/sdk\`; edit those. [The readme](../README.md#from-typescript) has a first program.
+\`src-main/sdk\`; edit those. [The readme](../README.md#from-typescript) has a first program, and
+[examples/quick-start.ts](../examples/quick-start.ts) a longer one.
 
 - Units: names that end in Ms take milliseconds.
 - Calls that can fail throw the error classes below. All extend \`RewindError\`, and each has a \`code\`, a \`message\`, and

@@ -57,6 +57,12 @@ export const objectOf = (fields: Record<string, Check>, ...required: readonly st
       ),
   )
 
+export const listOf = (values: readonly string[]): Check =>
+  check(
+    `a list of ${values.join(', ')}`,
+    (value) => Array.isArray(value) && value.length > 0 && value.every((one) => values.includes(one)),
+  )
+
 /**
  * @param call as the caller wrote it, for the error
  * @param options what was given; a value of undefined counts as left out

@@ -80,11 +80,13 @@ export class RunningCommand {
     this.#options = options
   }
 
+  /** @param guarded whether its failure is the exception rule's matter */
   static async start(
     line: HostLine,
     acting: { session: string; epoch: number },
     command: Command,
     options: RunOptions,
+    guarded: boolean,
   ): Promise<RunningCommand> {
     const { tty, stdin, signal } = options
     if (signal?.aborted)
@@ -101,6 +103,7 @@ export class RunningCommand {
         stdin: stdin === undefined ? null : Buffer.from(stdin).toString('base64'),
         timeoutMs: options.timeoutMs ?? null,
         terminal: tty ? (tty === true ? TERMINAL : tty) : undefined,
+        guarded,
       }),
     )
     return new RunningCommand(line, acting.session, id, options)

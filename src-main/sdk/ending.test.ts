@@ -7,6 +7,7 @@ import {
   RewindSession,
   type SessionOptions,
   session,
+  VerificationHaltError,
   withSession,
 } from './index.ts'
 import { type SdkHome, sdkHome, warningsDuring } from './testing.ts'
@@ -93,6 +94,27 @@ suiteNeeding(['local'], 'the end of a block', () => {
     test('minds no session that was destroyed or ended within', async () => {
       expect(await block(options(), (it) => it.destroy())).toMatchObject({ status: 'destroyed', error: undefined })
       expect(await block(options(), (it) => it.end())).toMatchObject({ status: 'ended', error: undefined })
+    })
+
+    test.each(['interactive', 'agent'] as const)('keeps a halted one however the block ended (%s)', async (mode) => {
+      const halt = async (it: RewindSession) => {
+        await it.autoRollback('test_failure', {
+          to: 'made',
+          verifier: { command: 'echo nothing', retries: 1, retryDelayMs: 0 },
+        })
+        return it.runTests()
+      }
+      const thrown = await block(options({ mode, autoCommit: true }), halt)
+      expect(thrown.status).toBe('halted')
+      expect(thrown.error).toBeInstanceOf(VerificationHaltError)
+      expect(thrown.error).toMatchObject({
+        checkpoint: 'made',
+        verifierCommand: 'echo nothing',
+        lastResult: { status: 'unknown', rawOutput: 'nothing\n' },
+        sessionName: expect.stringContaining('end'),
+      })
+      const caught = await block(options({ mode, autoCommit: true }), (it) => halt(it).catch(() => {}))
+      expect(caught).toMatchObject({ status: 'halted', error: undefined, warnings: [] })
     })
 
     test('takes a function, and options that are some', async () => {

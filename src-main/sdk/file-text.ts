@@ -5,11 +5,13 @@ import { InvalidOptionError } from '../contract/errors.ts'
 /** How bytes are read as text; `'base64'` is the bytes themselves, written so. */
 export type TextEncoding = 'utf-8' | 'utf8' | 'utf-16le' | 'latin1' | 'ascii' | 'base64'
 
+/** @internal */
 export const encodings: readonly TextEncoding[] = ['utf-8', 'utf8', 'utf-16le', 'latin1', 'ascii', 'base64']
 
 /**
  * A byte order mark is kept: written back, the text gives the same bytes.
  * @throws InvalidOptionError where the bytes are no such text
+ * @internal
  */
 export function textOf(bytes: Buffer, encoding: TextEncoding, path: string): string {
   if (encoding === 'base64' || encoding === 'latin1') return bytes.toString(encoding)

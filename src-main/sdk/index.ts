@@ -36,10 +36,11 @@ export {
   VerificationUnknownError,
 } from '../contract/errors.ts'
 export type { TextEncoding } from './file-text.ts'
-export { type LedgerFilter, VerificationLedger } from './ledger.ts'
+export type { LedgerFilter, VerificationLedger } from './ledger.ts'
 export type { SessionEvents } from './notices.ts'
 export type { SessionOptions } from './options.ts'
-export { type Changes, RewindSession } from './session.ts'
+export { type AutoRollbackOptions, type Changes, RewindSession } from './session.ts'
+export type { Tool, ToolOptions } from './tool.ts'
 export type {
   AutoRollback,
   BackgroundCommand,
@@ -57,6 +58,7 @@ export type {
   RewindNotice,
   RollbackEvent,
   Rules,
+  RulesSet,
   RunOptions,
   SessionState,
 } from './types.ts'

@@ -32,6 +32,9 @@ const checks = {
   since: date,
 }
 
+/** The head of a ledger without rows. */
+const NO_ROW = '0'.repeat(64)
+
 /**
  * What was verified, decided and taken back in a session. No rollback touches it, and it can be read after the session
  * has ended. It is a hash chain: {@link VerificationLedger.verify} finds what was changed.
@@ -64,16 +67,15 @@ export class VerificationLedger {
     assertOptions('ledger.filter()', filter, checks)
     const session = this.#session()
     if (session === null) return []
-    const { checkpoint = null, type = null, status = null, since = null } = filter
-    const rows = await this.#line.call((rpc) => rpc.ledger.list({ session, checkpoint, type, status }))
-    const wanted = rows.filter(({ timestamp }) => since === null || timestamp >= since)
-    return Object.freeze(wanted.map(({ session: _, ...entry }) => Object.freeze(entry)))
+    const { checkpoint = null, type = null, status = null, since } = filter
+    const rows = await this.#line.call((rpc) => rpc.ledger.list({ session, checkpoint, type, status, since }))
+    return Object.freeze(rows.map(({ session: _, ...entry }) => Object.freeze(entry)))
   }
 
   /** @returns whether the chain is whole; an empty ledger is */
   async verify(): Promise<LedgerCheck> {
     const session = this.#session()
-    if (session === null) return { whole: true, rows: 0, head: '', brokenAt: null }
+    if (session === null) return { whole: true, rows: 0, head: NO_ROW, brokenAt: null, anchor: 'missing' }
     return this.#line.call((rpc) => rpc.ledger.verify({ session }))
   }
 }

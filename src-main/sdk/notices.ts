@@ -16,6 +16,7 @@ export interface SessionEvents {
 
 type Listener<E extends keyof SessionEvents> = (event: SessionEvents[E]) => void
 
+/** @internal */
 export class Notices {
   readonly #listeners: { [E in keyof SessionEvents]: Set<Listener<E>> } = {
     progress: new Set(),

@@ -55,7 +55,10 @@ export interface SessionOptions {
   retention?: { budgetBytes: number | null } | undefined
 }
 
-/** The options with everything filled in. */
+/**
+ * The options with everything filled in.
+ * @internal
+ */
 export interface Settings {
   name: string
   /** Absolute. */
@@ -97,7 +100,10 @@ const checks = {
   retention: objectOf({ budgetBytes: positiveOrNull }, 'budgetBytes'),
 }
 
-/** @throws InvalidOptionError naming the option that is wrong, and what it takes */
+/**
+ * @throws InvalidOptionError naming the option that is wrong, and what it takes
+ * @internal
+ */
 export function settingsOf(options: SessionOptions, env: NodeJS.ProcessEnv = process.env): Settings {
   assertOptions('session()', options, checks)
   const engine = options.engine ?? (env.REWIND_ENGINE || 'auto')
@@ -120,7 +126,10 @@ export function settingsOf(options: SessionOptions, env: NodeJS.ProcessEnv = pro
   }
 }
 
-/** @param given as the caller wrote it; '.' may be anywhere, a path that was written out was meant */
+/**
+ * @param given as the caller wrote it; '.' may be anywhere, a path that was written out was meant
+ * @internal
+ */
 export function workspaceOf(given: string | undefined): Pick<Settings, 'workspace' | 'workspaceNamed' | 'explicit'> {
   if (given?.includes('\0'))
     throw new InvalidOptionError('workspace holds a zero byte.', { nextStep: 'Name a folder on the host.' })

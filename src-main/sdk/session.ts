@@ -1,6 +1,6 @@
 /** A session as a program works with it. Every call goes to the host, so that window and terminal see the same. */
-import { SessionNotStartedError } from '../contract/errors.ts'
-import type { Point, Timeline } from '../contract/index.ts'
+import { CommandError, RewindError, SessionNotStartedError } from '../contract/errors.ts'
+import type { Rules as AllRules, Point, Timeline } from '../contract/index.ts'
 import { currentLine, lastSaved, nameOf } from '../contract/timeline.ts'
 import { begin, find } from './begin.ts'
 import { type ActingWork, Belief, type LookingWork } from './belief.ts'
@@ -11,7 +11,9 @@ import {
   bytes,
   callback,
   command as commandCheck,
+  count,
   flag,
+  listOf,
   oneOf,
   text,
 } from './checks.ts'
@@ -24,6 +26,7 @@ import { asMessages, messageList } from './messages.ts'
 import { Notices, type SessionEvents } from './notices.ts'
 import { type SessionOptions, type Settings, settingsOf, workspaceOf } from './options.ts'
 import { patchOf } from './patch.ts'
+import { type Tool, type ToolOptions, Tools, wordsOf } from './tool.ts'
 import type {
   AutoRollback,
   BackgroundCommand,
@@ -33,9 +36,23 @@ import type {
   CommandOutcome,
   FileCounts,
   Message,
+  RollbackEvent,
+  RulesSet,
   RunOptions,
   SessionState,
 } from './types.ts'
+import { anyVerifier, Verifier, type VerifierOptions } from './verifier.ts'
+
+/** What an automatic rollback goes back to, and what decides that tests failed. */
+export interface AutoRollbackOptions {
+  /**
+   * A label, also of a checkpoint that is yet to be taken; it is looked up when the rule fires. Left out, it is
+   * `'latest'`, with a warning that this may already hold the damage.
+   */
+  to?: string | undefined
+  /** Needed for `'test_failure'`. */
+  verifier?: Verifier | VerifierOptions | undefined
+}
 
 /** What differs between two moments. */
 export interface Changes {
@@ -60,6 +77,7 @@ export class RewindSession implements AsyncDisposable {
   readonly ledger: VerificationLedger
   readonly #line: HostLine
   readonly #notices = new Notices()
+  readonly #tools: Tools
   #settings: Settings
   #belief: Belief | null = null
   #complete = false
@@ -69,6 +87,10 @@ export class RewindSession implements AsyncDisposable {
     this.#settings = settingsOf(options)
     this.#line = new HostLine(this.#settings.embed)
     this.ledger = new VerificationLedger(this.#line, () => this.#belief?.session ?? null)
+    this.#tools = new Tools({
+      before: async (tool) => void (await this.onToolCall(undefined, tool)),
+      failed: (error, tool) => this.#failed(error, tool),
+    })
   }
 
   /** How the session is called. */
@@ -191,7 +213,7 @@ export class RewindSession implements AsyncDisposable {
   }
 
   /**
-   * Runs a command and waits for it.
+   * Runs a command and waits for it. A failure is the exception rule's matter, before it is thrown.
    * @returns stdout as text, without the final newline
    * @throws CommandError (not code 0; `data` holds code, signal, stdout, stderr, durationMs and autoRollback),
    *   CommandTimeoutError (it is ended with all its children), CancelledError (a rewind, the end of the session or the
@@ -199,10 +221,16 @@ export class RewindSession implements AsyncDisposable {
    */
   async run(command: Command, options: RunOptions = {}): Promise<string> {
     assertRun('run()', command, options)
-    const running = await this.#startCommand('run', command, options)
+    const guarded = this.#tools.guarded
+    const running = await this.#startCommand('run', command, options, guarded)
     const ended = await running.ended()
     await this.#started('run').ruleFired(ended.autoRollback)
-    assertSuccess(ended, options.signal)
+    try {
+      assertSuccess(ended, options.signal)
+    } catch (error) {
+      if (guarded) this.#tools.saw(error as object, ended.autoRollback)
+      throw error
+    }
     return ended.outcome.stdout.replace(/\n$/, '')
   }
 
@@ -218,7 +246,7 @@ export class RewindSession implements AsyncDisposable {
     { background = false, ...options }: RunOptions & { background?: boolean | undefined } = {},
   ): Promise<CommandOutcome | BackgroundCommand> {
     assertRun('exec()', command, { background, ...options }, { background: flag })
-    const running = await this.#startCommand('exec', command, options)
+    const running = await this.#startCommand('exec', command, options, false)
     if (background) return inBackground(running, options.signal)
     const ended = await running.ended()
     assertOwnEnd(ended, options.signal)
@@ -234,8 +262,16 @@ export class RewindSession implements AsyncDisposable {
    */
   async runTests(command?: Command): Promise<string> {
     if (command !== undefined) assertValue('command', command, commandCheck)
+    // Without a verifier a failure is the exception rule's matter, which a tool that only looks keeps out.
+    if (command !== undefined && !this.#tools.guarded && !(await this.#hasVerifier())) return this.run(command)
     const line = command === undefined ? null : plainCommand(command)
-    return (await this.#act('runTests', (rpc, acting) => rpc.rules.runTests({ ...acting, command: line }))).text
+    try {
+      return (await this.#act('runTests', (rpc, acting) => rpc.rules.runTests({ ...acting, command: line }))).text
+    } catch (error) {
+      const done = error instanceof RewindError ? (error.data.autoRollback as AutoRollback | null | undefined) : null
+      if (done || error instanceof CommandError) this.#tools.saw(error as object, done ?? null)
+      throw error
+    }
   }
 
   /**
@@ -351,7 +387,69 @@ export class RewindSession implements AsyncDisposable {
   }
 
   /**
-   * An agent is about to call a tool.
+   * Takes a checkpoint before each tool call: those of `tool()`, `onToolCall()`, and tools over MCP. Labels are
+   * `auto_NNNN_TOOL`.
+   * @param rule.trigger there is `'before_tool_call'` only
+   * @param rule.keepLast how many automatic checkpoints stay; older ones are pruned, and their disk space is freed.
+   *   Default: all. Null as the rule switches it off
+   * @throws InvalidOptionError
+   */
+  async autoCheckpoint(
+    rule: { trigger?: 'before_tool_call' | undefined; keepLast?: number | undefined } | null = {},
+  ): Promise<RulesSet> {
+    if (rule) assertOptions('autoCheckpoint()', rule, { trigger: oneOf('before_tool_call'), keepLast: count })
+    return this.#setRule('autoCheckpoint', (rpc, acting) =>
+      rpc.rules.autoCheckpoint({ ...acting, on: rule !== null, keepLast: rule?.keepLast ?? null }),
+    )
+  }
+
+  /**
+   * Rolls back by itself when something fails. A later call replaces the rule.
+   * @param events `'exception'`: a failed `run()`, an error that leaves a tool, `onToolResult(error)`, a failed
+   *   `runTests()` without verifier. `'test_failure'`: the verifier said fail. Null switches the rule off
+   * @returns the rules, and warnings: without `to` the rule goes to latest, which may already hold the damage
+   * @throws InvalidOptionError for an event that there is not, and for `'test_failure'` without a verifier
+   */
+  async autoRollback(
+    events: RollbackEvent | readonly RollbackEvent[] | null = ['exception'],
+    options: AutoRollbackOptions = {},
+  ): Promise<RulesSet> {
+    const list = events === null ? [] : typeof events === 'string' ? [events] : events
+    if (events !== null) assertValue('events', list, listOf(['exception', 'test_failure']))
+    assertOptions('autoRollback()', options, { to: text, verifier: anyVerifier })
+    const verifier =
+      options.verifier === undefined || options.verifier instanceof Verifier
+        ? options.verifier
+        : new Verifier(options.verifier)
+    return this.#setRule('autoRollback', (rpc, acting) =>
+      rpc.rules.autoRollback({
+        ...acting,
+        on: events !== null,
+        ...(events === null ? {} : { events: [...list] }),
+        to: options.to ?? null,
+        verifier: verifier ? { ...verifier, command: plainCommand(verifier.command) } : null,
+      }),
+    )
+  }
+
+  /**
+   * Makes a function an agent's tool: a checkpoint is taken before each call (where that rule is on), and its failure is
+   * told to the model. Errors of this package and errors that the function throws become `ERROR: ` and their message,
+   * with a `[REWIND]` notice on a new line where files were rolled back. Thrown on are VerificationHaltError, and
+   * TypeError, ReferenceError, SyntaxError and RangeError as the language throws them.
+   * @returns a function of the same arguments
+   * @throws InvalidOptionError
+   */
+  tool<Arguments extends unknown[], Result>(
+    work: (...args: Arguments) => Result,
+    options: ToolOptions = {},
+  ): Tool<Arguments, Awaited<Result>> {
+    this.#started('tool')
+    return this.#tools.wrap(work, options)
+  }
+
+  /**
+   * For agents whose tools are not made by `tool()`: a tool is about to be called.
    * @param messages replaces the conversation, so that the checkpoint holds it
    * @param toolName becomes part of the label
    * @returns the label of the automatic checkpoint; undefined where that rule is off
@@ -366,6 +464,26 @@ export class RewindSession implements AsyncDisposable {
       }),
     )
     return checkpoint ?? undefined
+  }
+
+  /**
+   * For agents whose tools are not made by `tool()`: a tool was called. An error is the exception rule's matter, unless
+   * it comes from a call of this session that the rule has seen.
+   * @param messages replaces the conversation, where nothing was rolled back
+   * @returns the history to go on with where a rollback happened, else undefined
+   */
+  async onToolResult(messages?: readonly Message[], error?: unknown): Promise<Message[] | undefined> {
+    const list = messages === undefined ? null : asMessages(messages)
+    const seen = error === undefined || error === null ? undefined : this.#tools.seen(error)
+    // What was said since the checkpoint is undone: it must not come back.
+    if (seen?.status === 'rolled_back') return seen.messages
+    const failed = seen === undefined && error !== undefined && error !== null
+    const result = await this.#act('onToolResult', (rpc, acting) =>
+      rpc.rules.onToolResult({ ...acting, messages: list, error: failed ? wordsOf(error) : null, tool: null }),
+    )
+    if (failed && typeof error === 'object') this.#tools.saw(error, result.autoRollback)
+    await this.#started('onToolResult').ruleFired(result.autoRollback)
+    return result.messages ?? undefined
   }
 
   /** @returns the ledger, as `ledger`. @throws SessionNotStartedError */
@@ -438,8 +556,28 @@ export class RewindSession implements AsyncDisposable {
     }
   }
 
-  async #startCommand(call: string, command: Command, options: RunOptions): Promise<RunningCommand> {
-    return this.#act(call, (_rpc, acting) => RunningCommand.start(this.#line, acting, command, options))
+  async #startCommand(call: string, command: Command, options: RunOptions, guarded: boolean): Promise<RunningCommand> {
+    return this.#act(call, (_rpc, acting) => RunningCommand.start(this.#line, acting, command, options, guarded))
+  }
+
+  async #hasVerifier(): Promise<boolean> {
+    const { autoRollback } = await this.#look('runTests', (rpc, at) => rpc.rules.get(at))
+    return autoRollback?.verifier !== undefined && autoRollback.verifier !== null
+  }
+
+  async #failed(error: unknown, tool: string): Promise<AutoRollback | null> {
+    const { autoRollback } = await this.#act('tool', (rpc, acting) =>
+      rpc.rules.onToolResult({ ...acting, messages: null, error: wordsOf(error), tool }),
+    )
+    await this.#started('tool').ruleFired(autoRollback)
+    return autoRollback
+  }
+
+  async #setRule(call: string, set: ActingWork<{ rules: AllRules; warnings: string[] }>): Promise<RulesSet> {
+    const { rules, warnings } = await this.#act(call, set)
+    for (const warning of warnings) this.#notices.warn('REWIND_RULE', warning)
+    const { autoCheckpoint, autoRollback } = rules
+    return { rules: { autoCheckpoint, autoRollback }, warnings }
   }
 
   async #act<T>(call: string, work: ActingWork<T>): Promise<T> {

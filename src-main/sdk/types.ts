@@ -158,6 +158,13 @@ export interface Rules {
   } | null
 }
 
+/** What setting a rule comes to. */
+export interface RulesSet {
+  rules: Rules
+  /** What is likely not to be meant, in sentences; each is raised as a process warning too. */
+  warnings: string[]
+}
+
 /** How a session stands. */
 export interface SessionState {
   /** Unique for ever, whatever its name is later used for. */
@@ -228,6 +235,8 @@ export interface LedgerCheck {
   head: string
   /** Id of the first row that does not fit; null where all do. */
   brokenAt: number | null
+  /** How the chain agrees with the note of its end that is kept beside the store. */
+  anchor: 'agrees' | 'missing' | 'differs'
 }
 
 /** A rewind that this session did not ask for, told once. */

@@ -4,7 +4,7 @@ import {
   parseVerifierOutput as parse,
   type VerificationResult as Result,
 } from '../verification/index.ts'
-import { assertOptions, assertValue, command, countFromZero, duration, positiveOrNull } from './checks.ts'
+import { assertOptions, assertValue, command, countFromZero, duration, objectOf, positiveOrNull } from './checks.ts'
 import type { Command } from './types.ts'
 
 /** The three verdicts, by name. */
@@ -28,6 +28,12 @@ export interface VerifierOptions {
 }
 
 const checks = { command, retries: countFromZero, retryDelayMs: duration, timeoutMs: positiveOrNull }
+
+/**
+ * A verifier, or the options of one.
+ * @internal
+ */
+export const anyVerifier = objectOf(checks, 'command')
 
 /** A command in the sandbox that decides whether a change worked. */
 export class Verifier {
