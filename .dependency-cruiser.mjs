@@ -21,12 +21,14 @@ const LAYERS = [
 
 /**
  * What others may import of a folder: its index. The contract is open as a whole, and serve/ has doors of its own, for
- * clients that must start quickly: neither the contract's schemas nor the host come along.
+ * clients that must start quickly: neither the contract's schemas nor the host come along. Fixtures are for tests alone,
+ * of whatever folder.
  */
 const DOORS = [
   '^src-main/[^/]+/index\\.ts$',
   '^src-main/contract/',
   '^src-main/serve/(client/index|launch|home|package-root)\\.ts$',
+  '^src-main/memory/stories\\.fixture\\.ts$',
 ]
 
 const TESTS = '\\.test\\.tsx?$'

@@ -15,6 +15,7 @@ import { type DockerFloors, dockerFloors, dockerHere, measureDocker } from './do
 import { type Floors, measureFloors } from './floors.ts'
 import { measureLine, measurePruning } from './long-line.ts'
 import { type Figure, figureOf, paced, repeat, timed } from './measure.ts'
+import { measureMessages } from './messages.ts'
 
 interface Row extends Figure {
   name: string
@@ -209,6 +210,14 @@ try {
     )
   }
   await session.destroy()
+
+  const talk = await begin('talk', few)
+  const messages = await measureMessages(talk, join(home, 'store.db'), runs)
+  add('sync of one new message, compacted history', messages.compacted, 'fork')
+  add('sync of one new message, after 10,000', messages.long, 'fork')
+  shares.push({ name: 'milliseconds of a sync of one new message, after 10,000', value: messages.long.p50, target: 10 })
+  shares.push({ name: 'what 10,000 messages left in the store over their text', value: messages.growth, target: 2 })
+  await talk.destroy()
 
   const long = await begin('long', few)
   const line = await measureLine(long, linePoints, home)

@@ -100,6 +100,11 @@ async function expectDemoTold(window: MainWindow, data: DataFolder): Promise<voi
   expect(problems).toEqual([])
   expect(JSON.stringify(messages)).not.toContain('call_2')
   expect(await window.page.getByText('valid', { exact: true }).count()).toBe(1)
+  await window.page.getByText('OpenAI chat', { exact: true }).waitFor(VISIBLE)
+  await window.page.getByRole('button', { name: 'What each provider would say' }).click()
+  await window.providers.getByRole('listitem').nth(4).waitFor(VISIBLE)
+  expect(await window.providers.getByText('takes it').count()).toBe(5)
+  await window.page.getByRole('button', { name: 'What each provider would say' }).click()
 
   await window.tab('Ledger').click()
   await window.ledger

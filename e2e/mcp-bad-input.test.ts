@@ -379,7 +379,7 @@ suiteNeeding(['local'], 'agents that misbehave', () => {
         ['execute_sandbox_command', { cmd: 'true', timeout: -1 }, 'timeout'],
         ['sync_agent_memory', { messages_json: '{"role"' }, 'messages_json is not JSON'],
         ['sync_agent_memory', { messages_json: '{"role":"user"}' }, 'not a list'],
-        ['sync_agent_memory', { messages: [{ content: 'x' }] }, 'Message 0 is not an object with a role'],
+        ['sync_agent_memory', { messages: [{ content: 'x' }] }, 'messages[0] has no role'],
         ['write_sandbox_file', { path: 'x', content: '%%%', encoding: 'base64' }, 'not base64'],
         ['write_sandbox_file', { path: '../x', content: '' }, 'INVALID_PATH'],
         ['create_sandbox_checkpoint', { name: 'latest' }, 'cannot be "latest"'],

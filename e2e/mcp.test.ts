@@ -103,6 +103,39 @@ suiteNeeding(['local'], 'tools for agents', () => {
       expect(existsSync(join(project, 'new'))).toBe(false)
     })
 
+    test('keeps a conversation for each agent in its own format, and takes all of them back', async () => {
+      const client = await atWork(way)
+      const call = { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'ls', input: {} }] }
+      const messages = [{ role: 'user', content: 'go' }, call]
+      expect((await client.call('sync_agent_memory', { messages })).data).toMatchObject({
+        format: 'anthropic',
+        conversation: 'main',
+        message_count: 2,
+      })
+      const items = JSON.stringify([{ type: 'message', role: 'user', content: 'review', __proto__: null }])
+      const sub = { messages_json: items, conversation: 'reviewer', format: 'openai-responses' }
+      expect((await client.call('sync_agent_memory', sub)).data).toMatchObject({ format: 'openai-responses' })
+      await client.call('create_sandbox_checkpoint', { name: 'both' })
+      await client.call('sync_agent_memory', { messages: [{ role: 'user', content: 'compacted' }] })
+      await client.call('write_sandbox_file', { path: 'x', content: '1' })
+      const back = await client.call('rollback_sandbox_state', { name: 'both' })
+      expect(back.data).toMatchObject({
+        format: 'anthropic',
+        messages: [{ role: 'user', content: [{ text: 'go' }, { text: expect.stringContaining('[REWIND]') }] }],
+        repairs: [expect.stringContaining('no result for ls')],
+        conversations: [
+          { conversation: 'reviewer', format: 'openai-responses', messages: [{}, { role: 'developer' }] },
+        ],
+      })
+      const asked = await client.call('get_agent_memory', { format: 'openai' })
+      expect(asked.data).toMatchObject({
+        format: 'openai',
+        conversations: ['main', 'reviewer'],
+        messages: [{ content: 'go' }, { role: 'system' }],
+        problems: [],
+      })
+    })
+
     test('lists its tools with schemas and what each does to the world', async () => {
       const client = await agent(way)
       const tools = await client.tools()

@@ -92,6 +92,10 @@ export class MainWindow {
     return this.page.getByRole('list', { name: 'Conversation' })
   }
 
+  get providers(): Locator {
+    return this.page.getByRole('list', { name: 'Providers' })
+  }
+
   get cut(): Locator {
     return this.page.getByRole('list', { name: 'Cut by the rewind' })
   }

@@ -462,12 +462,41 @@ suiteNeeding(['local'], 'the command line', () => {
       data: { message_count: 2 },
     })
     await rewind(['checkpoint', 'talked', '--messages', join(base, 'messages.json')])
-    expect((await rewind(['messages', '--set', '-'], { input: '[]' })).stdout).toBe('0 messages kept\n')
+    expect((await rewind(['messages', '--set', '-'], { input: '[]' })).stdout).toBe('0 messages kept (openai)\n')
     expect((await json(['messages', '--at', 'talked'])).data.messages).toEqual(messages)
     expect((await rewind(['messages'])).stdout).toBe('No messages.\n')
     expect(await json(['messages', '--set', '-'], { input: '{' })).toMatchObject({ exit: 64, code: 64 })
     expect(await json(['messages', '--set', '-'], { input: '[1]' })).toMatchObject({ exit: 64 })
     expect(await json(['messages', '--set', join(base, 'none.json')])).toMatchObject({ exit: 5 })
+  })
+
+  test('messages have formats, and sub-agents conversations of their own', async () => {
+    const odd =
+      '[{"role":"user","content":"\\ud800","__proto__":{"b":1},"a":2},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"1","name":"ls","input":{}}]}]'
+    const set = await rewind(['messages', '--set', '-', '--conversation', 'reviewer'], { input: odd })
+    expect(set.stdout).toBe('2 messages kept (anthropic)\n')
+    const back = await json(['messages', '--conversation', 'reviewer'])
+    // Text, not toEqual: that would forgive another order of keys.
+    expect(JSON.stringify(back.data.messages)).toBe(odd)
+    expect(back.data).toMatchObject({
+      format: 'anthropic',
+      problems: ['messages[1] has no result for ls (call 1).'],
+      conversations: [{ conversation: 'main' }, { conversation: 'reviewer', count: 2 }],
+    })
+    const shown = (await rewind(['messages', '--conversation', 'reviewer', '--format', 'openai'])).stdout
+    expect(shown).toContain('assistant: [calls ls]')
+    expect(shown).toContain('not carried over: messages[1]: reasoning cannot be expressed')
+    expect((await rewind(['messages'])).stdout).toContain('also: reviewer (2 messages, anthropic)')
+    expect(await json(['messages', '--conversation', 'nobody'])).toMatchObject({
+      exit: 64,
+      next_step: 'There are main, reviewer.',
+    })
+    expect(await json(['messages', '--format', 'klingon'])).toMatchObject({
+      exit: 64,
+      next_step: expect.stringContaining('openai-responses'),
+    })
+    const wrong = await json(['messages', '--set', '-', '--format', 'anthropic'], { input: '[{"role":"system"}]' })
+    expect(wrong).toMatchObject({ exit: 64, error_code: 'INVALID_MESSAGES', details: { index: 0 } })
   })
 
   test('rules act on exec --as-tool, and the ledger tells', async () => {

@@ -40,7 +40,7 @@ export class Conversations {
     const known = Array.isArray(given) ? store.messages.common(given, head.node) : 0
     const before = head.revision > 0 ? head.format : null
     const { messages, format } = judgeMessages(given, { wanted, before, known })
-    return { conversation, node: store.messages.save(messages, head.node), format }
+    return { conversation, node: store.messages.save(messages, head.node, known), format }
   }
 
   /** Replaces a conversation. @throws InvalidMessagesError (nothing is changed) */

@@ -120,15 +120,20 @@ export function messageRepository(db: Database) {
     common: commonLength,
     /**
      * @param near the end of a history that this one probably goes on from: saves looking up what is in it
+     * @param known how many messages at its beginning are that history's, where that was found already
      * @returns the node of the last message; null for an empty history
      */
-    save: atomic(db, (messages: readonly Message[], near: number | null = null): number | null => {
-      const common = commonLength(messages, near)
+    save: atomic(db, (messages: readonly Message[], near: number | null = null, known?: number): number | null => {
+      const common = known ?? commonLength(messages, near)
       const base = near === null || common === 0 ? { nodes: [], messages: [], characters: 0 } : recall(near)
       const goesOn = common === base.nodes.length
       const history: Remembered = goesOn
         ? base
-        : { nodes: base.nodes.slice(0, common), messages: base.messages.slice(0, common), characters: base.characters }
+        : {
+            nodes: base.nodes.slice(0, common),
+            messages: base.messages.slice(0, common),
+            characters: base.characters,
+          }
       if (goesOn && near !== null) remembered.delete(near)
       for (const message of messages.slice(common)) {
         const json = JSON.stringify(message)

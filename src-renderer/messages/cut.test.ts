@@ -29,4 +29,18 @@ describe('what a rewind cut', () => {
       say('c'),
     ])
   })
+
+  test('a message of a person that the cue was added to is not cut', () => {
+    const words = { role: 'user', content: 'go' }
+    const withCue = {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'go' },
+        { type: 'text', text: '[REWIND] Environment and conversation were taken back.' },
+      ],
+    }
+    expect(cutMessages([words, { role: 'user', content: 'lost' }], [withCue])).toEqual([
+      { role: 'user', content: 'lost' },
+    ])
+  })
 })

@@ -26,13 +26,28 @@ export function cutBy(timeline: Timeline, moment: string): { tip: string; branch
 export function cutMessages(left: readonly Message[], present: readonly Message[]): Message[] {
   const held = new Map<string, number>()
   for (const message of present) {
-    const key = JSON.stringify(message)
+    const key = keyOf(message)
     held.set(key, (held.get(key) ?? 0) + 1)
   }
   return left.filter((message) => {
-    const key = JSON.stringify(message)
+    const key = keyOf(message)
     const count = held.get(key) ?? 0
     if (count > 0) held.set(key, count - 1)
     return count === 0
   })
+}
+
+/** Where a provider takes the cue in a person's message alone, the message is still the one that it was. */
+function keyOf(message: Message): string {
+  const parts = message.role === 'user' && Array.isArray(message.content) ? message.content : []
+  const spoken = parts.filter((part: unknown) => !textOf(part)?.startsWith(cueMark))
+  if (spoken.length === parts.length) return JSON.stringify(message)
+  const only = spoken.length === 1 ? textOf(spoken[0]) : null
+  return JSON.stringify({ ...message, content: only ?? spoken })
+}
+
+const cueMark = '[REWIND] '
+const textOf = (part: unknown): string | null => {
+  const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown }
+  return type === 'text' && typeof text === 'string' ? text : null
 }

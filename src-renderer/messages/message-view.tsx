@@ -17,19 +17,15 @@ interface MessageViewProps {
 
 export const MessageView = memo(function MessageView({ message, raw, cue, cut }: MessageViewProps) {
   const { role, parts } = useMemo(() => readMessage(message), [message])
+  // Where the provider takes it in a person's message alone, the cue is that message's last part.
+  const within = cue === true && parts.length > 1
+  const whole = cue === true && !within
   return (
     <li
-      className={`grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 px-4 py-1.5 ${cue ? 'border-l-2 border-accent bg-accent-soft pl-3.5' : ''} ${cut ? 'text-ink-2' : ''}`}
+      className={`grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 px-4 py-1.5 ${whole ? 'border-l-2 border-accent bg-accent-soft pl-3.5' : ''} ${cut ? 'text-ink-2' : ''}`}
     >
-      <span className={`pt-px text-right text-small ${cue ? 'font-medium text-accent' : 'text-ink-3'}`}>
-        {cue ? (
-          <span className="inline-flex items-center gap-1">
-            <RotateCcw size={12} aria-hidden="true" />
-            resume
-          </span>
-        ) : (
-          <Name className="block">{role}</Name>
-        )}
+      <span className={`pt-px text-right text-small ${whole ? 'font-medium text-accent' : 'text-ink-3'}`}>
+        {whole ? <Resume /> : <Name className="block">{role}</Name>}
       </span>
       <div className="flex min-w-0 flex-col gap-1.5">
         {raw ? (
@@ -37,12 +33,28 @@ export const MessageView = memo(function MessageView({ message, raw, cue, cut }:
         ) : parts.length === 0 ? (
           <span className="text-ink-3">(empty)</span>
         ) : (
-          parts.map((part, index) => <PartView key={index} part={part} cut={cut ?? false} />)
+          parts.map((part, index) =>
+            within && index === parts.length - 1 ? (
+              <div key={index} className="border-l-2 border-accent bg-accent-soft py-1 pl-2">
+                <Resume />
+                <PartView part={part} cut={false} />
+              </div>
+            ) : (
+              <PartView key={index} part={part} cut={cut ?? false} />
+            ),
+          )
         )}
       </div>
     </li>
   )
 })
+
+const Resume = () => (
+  <span className="inline-flex items-center gap-1 text-small font-medium text-accent">
+    <RotateCcw size={12} aria-hidden="true" />
+    resume
+  </span>
+)
 
 function PartView({ part, cut }: { part: Part; cut: boolean }) {
   switch (part.kind) {

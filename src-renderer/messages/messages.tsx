@@ -1,9 +1,17 @@
 /** The conversation as it stood at the selected moment, and what a rewind cut from it. */
-import { Braces, CircleCheck, Scissors, TriangleAlert, Wrench } from 'lucide-react'
+import { Braces, CircleCheck, ListChecks, Scissors, TriangleAlert, Wrench } from 'lucide-react'
 import { useState } from 'react'
 import { useStore } from 'zustand'
-import type { Conversation, LedgerEntry, Message, Timeline } from '../../src-main/contract/index.ts'
-import { visible } from '../../src-main/contract/text.ts'
+import { MAIN } from '../../src-main/contract/format-names.ts'
+import type {
+  Conversation,
+  LedgerEntry,
+  Message,
+  StoredFormat,
+  Timeline,
+  Validity as Verdict,
+} from '../../src-main/contract/index.ts'
+import { visible, visibleName } from '../../src-main/contract/text.ts'
 import { IconButton } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { Loading, Nothing, Problem } from '../elements/problem.tsx'
@@ -14,6 +22,15 @@ import { newestOf, pointOf } from '../timeline/moments.ts'
 import { NOW } from '../timeline/selection-store.ts'
 import { cutBy, cutMessages } from './cut.ts'
 import { MessageView } from './message-view.tsx'
+
+/** Each provider's way of writing, as people call it. */
+const FORMATS: Readonly<Record<StoredFormat, string>> = {
+  openai: 'OpenAI chat',
+  'openai-responses': 'OpenAI Responses',
+  anthropic: 'Anthropic',
+  langchain: 'LangChain',
+  vercel: 'AI SDK',
+}
 
 /** Messages drawn at first; earlier ones on demand. */
 const PAGE = 200
@@ -26,14 +43,25 @@ export function Messages() {
   const ledger = useSession((state) => state.ledger)
   const revision = useSession((state) => state.messages)
   const [raw, setRaw] = useState(false)
+  const [chosen, choose] = useState(MAIN)
+  const [judging, setJudging] = useState(false)
 
   const at = timeline ? newestOf(timeline, { moment, other }) : moment
-  const asked = useAsked(session && `${session} ${at}`, at === NOW ? revision : 0, (signal) =>
-    rpc.messages.get({ session: session ?? '', at }, { signal }),
+  const version = at === NOW ? revision : 0
+  const all = useAsked(session && `${session} ${at}`, version, (signal) =>
+    rpc.messages.list({ session: session ?? '', at }, { signal }),
+  )
+  const conversations = all.state === 'ready' ? all.value : []
+  const conversation = conversations.some((one) => one.conversation === chosen) ? chosen : MAIN
+  const asked = useAsked(session && `${session} ${at} ${conversation}`, version, (signal) =>
+    rpc.messages.get({ session: session ?? '', at, conversation }, { signal }),
   )
   const cut = timeline && other === null ? cutBy(timeline, at) : null
-  const left = useAsked(cut && `${session} ${cut.tip}`, 0, (signal) =>
-    rpc.messages.get({ session: session ?? '', at: cut?.tip ?? '' }, { signal }),
+  const left = useAsked(cut && `${session} ${cut.tip} ${conversation}`, 0, (signal) =>
+    rpc.messages.get({ session: session ?? '', at: cut?.tip ?? '', conversation }, { signal }),
+  )
+  const validity = useAsked(judging ? session && `${session} ${at} ${conversation}` : null, version, (signal) =>
+    rpc.messages.validity({ session: session ?? '', at, conversation }, { signal }),
   )
 
   if (asked.state === 'loading') return <Loading what="Reading the conversation" />
@@ -45,12 +73,31 @@ export function Messages() {
     <div className="flex h-full min-h-0 flex-col">
       <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line pr-2 pl-4 text-small text-ink-2">
         <span>{count(asked.value.messages.length, 'message')}</span>
+        <span>{FORMATS[asked.value.format]}</span>
         <Validity conversation={asked.value} />
         <span className="flex-1" />
+        {conversations.length > 1 ? (
+          <select
+            aria-label="Which conversation"
+            value={conversation}
+            onChange={(event) => choose(event.target.value)}
+            className="h-7 min-w-0 rounded-md border border-line-strong bg-raised px-1.5 text-ink"
+          >
+            {conversations.map((one) => (
+              <option key={one.conversation} value={one.conversation}>
+                {visibleName(one.conversation)} ({one.count})
+              </option>
+            ))}
+          </select>
+        ) : null}
+        <IconButton label="What each provider would say" pressed={judging} onClick={() => setJudging(!judging)}>
+          <ListChecks size={14} />
+        </IconButton>
         <IconButton label="Raw JSON" pressed={raw} onClick={() => setRaw(!raw)}>
           <Braces size={14} />
         </IconButton>
       </header>
+      {judging && validity.state === 'ready' ? <Providers all={validity.value} /> : null}
       {asked.value.problems.length > 0 ? (
         <ul
           aria-label="Problems"
@@ -69,7 +116,7 @@ export function Messages() {
         </Nothing>
       ) : (
         <History
-          key={at}
+          key={`${at} ${conversation}`}
           conversation={asked.value}
           gone={gone}
           branch={cut?.branch ?? ''}
@@ -175,5 +222,28 @@ function Validity({ conversation: { messages, problems } }: { conversation: Conv
       <TriangleAlert size={13} aria-hidden="true" />
       {count(problems.length, 'problem')}
     </span>
+  )
+}
+
+/** Whether each provider would take the history, written its way. */
+function Providers({ all }: { all: Verdict[] }) {
+  return (
+    <ul aria-label="Providers" className="shrink-0 border-b border-line bg-panel px-4 py-1">
+      {all.map(({ format, problems, notes }) => (
+        <li key={format} className="text-small">
+          <span className="inline-block w-36 text-ink-2">{FORMATS[format]}</span>
+          <span className={problems.length === 0 ? 'text-ok' : 'text-warn'}>
+            {problems.length === 0 ? 'takes it' : `refuses it: ${visible(problems[0] ?? '')}`}
+            {problems.length > 1 ? ` and ${problems.length - 1} more` : ''}
+          </span>
+          {notes.length > 0 ? (
+            <span className="text-ink-3" title={notes.map(visible).join('\n')}>
+              {' '}
+              · {count(notes.length, 'thing')} left out
+            </span>
+          ) : null}
+        </li>
+      ))}
+    </ul>
   )
 }

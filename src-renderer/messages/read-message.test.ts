@@ -56,6 +56,44 @@ describe('reading messages', () => {
     expect(within.parts).toEqual([{ kind: 'result', id: '1', text: 'ok', failed: false }])
   })
 
+  test('LangChain: every form in which it is written down', () => {
+    const fields = { content: 'hi', tool_calls: [{ id: '1', name: 'go', args: {} }] }
+    for (const message of [
+      { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', 'AIMessage'], kwargs: fields },
+      { type: 'ai', data: fields },
+      { type: 'ai', ...fields },
+    ])
+      expect(readMessage(message)).toEqual({
+        role: 'ai',
+        parts: [
+          { kind: 'text', text: 'hi' },
+          { kind: 'call', id: '1', name: 'go', fields: [] },
+        ],
+      })
+  })
+
+  test('OpenAI Responses: items that are no messages', () => {
+    expect(readMessage({ type: 'function_call', call_id: 'c', name: 'ls', arguments: '{"path":"."}' })).toEqual({
+      role: 'function_call',
+      parts: [{ kind: 'call', id: 'c', name: 'ls', fields: [{ name: 'path', text: '.' }] }],
+    })
+    expect(readMessage({ type: 'function_call_output', call_id: 'c', output: 'a b' }).parts).toEqual([
+      { kind: 'result', id: 'c', text: 'a b', failed: false },
+    ])
+    expect(readMessage({ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }).parts).toEqual([
+      { kind: 'thinking', text: 'hm' },
+    ])
+    expect(readMessage({ type: 'item_reference', id: 'x' }).role).toBe('item_reference')
+  })
+
+  test('the AI SDK’s user interface: a call and its result in one part', () => {
+    const part = { type: 'tool-ls', toolCallId: 'c', state: 'output-available', input: {}, output: 'a b' }
+    expect(readMessage({ id: 'm', role: 'assistant', parts: [{ type: 'step-start' }, part] }).parts).toEqual([
+      { kind: 'call', id: 'c', name: 'ls', fields: [] },
+      { kind: 'result', id: 'c', text: 'a b', failed: false },
+    ])
+  })
+
   test('what nobody knows is kept, not lost and not thrown at', () => {
     const { parts } = readMessage({ role: 'assistant', content: [{ type: 'surprise', x: 1 }, 7, 'plain'] })
     expect(parts.map(({ kind }) => kind)).toEqual(['other', 'other', 'text'])

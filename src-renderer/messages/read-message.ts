@@ -42,13 +42,47 @@ function fieldsOf(value: unknown): Field[] {
 }
 
 export function readMessage(message: Message): Reading {
-  const parts = [...contentParts(message), ...callsBeside(message)]
-  return { role: text(message.role) ?? text(message.type) ?? 'message', parts }
+  const fields = fieldsWithin(message)
+  const item = itemParts(fields)
+  if (item) return { role: String(message.type), parts: item }
+  return { role: speakerOf(message), parts: [...contentParts(fields, speakerOf(message)), ...callsBeside(fields)] }
 }
 
-function contentParts(message: Message): Part[] {
-  const { content } = message
-  if (message.role === 'tool' && !Array.isArray(content))
+/** LangChain keeps what was said one level deeper: in its constructor's arguments, or in `data`. */
+function fieldsWithin(message: Message): Json {
+  if (message.lc === 1 && isObject(message.kwargs)) return message.kwargs
+  return isObject(message.data) && !('content' in message) ? message.data : message
+}
+
+function speakerOf({ role, type, lc, id }: Message): string {
+  if (typeof role === 'string') return role
+  const name = lc === 1 && Array.isArray(id) ? text(id.at(-1)) : text(type)
+  return name?.replace(/Message(?:Chunk)?$/, '').toLowerCase() || 'message'
+}
+
+/** The items of OpenAI's Responses format that are no messages. */
+function itemParts(item: Json): Part[] | null {
+  const type = text(item.type)
+  if (type === null || type === 'message' || 'content' in item || 'role' in item) return null
+  if (type === 'reasoning') {
+    const said = Array.isArray(item.summary)
+      ? item.summary.map((part) => (isObject(part) ? text(part.text) : null))
+      : []
+    return [{ kind: 'thinking', text: said.filter((one) => one !== null).join('\n') || '(sealed)' }]
+  }
+  const id = text(item.call_id) ?? text(item.id)
+  if (type.endsWith('_output') || type === 'mcp_approval_response')
+    return [{ kind: 'result', id, text: resultText(item.output), failed: item.status === 'failed' }]
+  if (type.endsWith('_call') || type === 'mcp_approval_request') {
+    const name = text(item.name) ?? type.replace(/_call$/, '')
+    return [{ kind: 'call', id, name, fields: fieldsOf(item.arguments ?? item.input ?? item.action ?? item.operation) }]
+  }
+  return null
+}
+
+function contentParts(message: Json, role: string): Part[] {
+  const content = message.content ?? message.parts
+  if (role === 'tool' && !Array.isArray(content))
     return [
       {
         kind: 'result',
@@ -58,16 +92,31 @@ function contentParts(message: Message): Part[] {
       },
     ]
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]
-  if (Array.isArray(content)) return content.map(partOf)
+  if (Array.isArray(content)) return content.flatMap(partOf)
   return content === null || content === undefined ? [] : [{ kind: 'other', type: 'content', json: json(content) }]
 }
 
+/** The AI SDK's user interface has a call and its result in one part. */
+function uiToolParts(part: Json, type: string): Part[] {
+  const id = text(part.toolCallId)
+  const name = text(part.toolName) ?? type.replace(/^tool-/, '')
+  const call: Part = { kind: 'call', id, name, fields: fieldsOf(part.input) }
+  const answer = part.state === 'output-available' ? resultText(part.output) : text(part.errorText)
+  return answer === null
+    ? [call]
+    : [call, { kind: 'result', id, text: answer, failed: part.state !== 'output-available' }]
+}
+
 /** A part of a content list: Anthropic's blocks, OpenAI's and Vercel's parts. */
-function partOf(part: unknown): Part {
+function partOf(part: unknown): Part | Part[] {
   if (typeof part === 'string') return { kind: 'text', text: part }
   if (!isObject(part)) return { kind: 'other', type: typeof part, json: json(part) }
   const type = text(part.type) ?? 'part'
+  if (typeof part.state === 'string' && (type === 'dynamic-tool' || type.startsWith('tool-')))
+    return uiToolParts(part, type)
   switch (type) {
+    case 'step-start':
+      return []
     case 'text':
     case 'input_text':
     case 'output_text':
@@ -107,7 +156,7 @@ function resultText(value: unknown): string {
 }
 
 /** Calls that stand beside the content: OpenAI chat's and LangChain's `tool_calls`. */
-function callsBeside(message: Message): Part[] {
+function callsBeside(message: Json): Part[] {
   if (!Array.isArray(message.tool_calls)) return []
   return message.tool_calls.filter(isObject).map((call): Part => {
     const named = isObject(call.function) ? call.function : call
