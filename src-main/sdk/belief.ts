@@ -90,7 +90,8 @@ export class Belief {
   async #understood(rpc: Rpc, error: RewindError, epoch: number): Promise<RewindError> {
     const done = error.data.autoRollback as AutoRollback | null | undefined
     if (done) await this.ruleFired(done)
-    if (!(error instanceof SessionRewoundError) || typeof error.data.epoch !== 'number') return error
+    // A conversation may have been changed without a rewind.
+    if (!(error instanceof SessionRewoundError) || !(Number(error.data.epoch) > epoch)) return error
     const missed = await rpc.timeline.missed({ session: this.session, since: epoch })
     const { messages } = await rpc.messages.get({ session: this.session })
     await this.remember()

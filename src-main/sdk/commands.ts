@@ -237,13 +237,17 @@ const backAt = (done: AutoRollback | null): string | null =>
   done?.status === 'rolled_back' ? `Files and messages are back at ${done.to}; go on from there.` : null
 
 /** As the caller is given it: once it was killed by that, its end is no surprise. */
-export function inBackground(running: RunningCommand, signal?: AbortSignal): BackgroundCommand {
+export function inBackground(running: RunningCommand, { signal, onOutput }: RunOptions): BackgroundCommand {
+  const listens = signal !== undefined || onOutput !== undefined
   let killed = false
+  const ending = once(() => running.ended())
+  // Told of its output and stopped by its signal whether anybody waits or not; a failure is the waiting one's to meet.
+  if (listens) ending().catch(ignore)
   return {
     id: running.id,
     read: () => running.read(),
     async wait() {
-      const ended = await running.ended()
+      const ended = await ending()
       if (!(killed && ended.status === 'cancelled' && ended.note === null)) assertOwnEnd(ended, signal)
       return ended.outcome
     },
@@ -251,6 +255,14 @@ export function inBackground(running: RunningCommand, signal?: AbortSignal): Bac
       killed = true
       return running.kill()
     },
+  }
+}
+
+const once = <T>(work: () => Promise<T>): (() => Promise<T>) => {
+  let result: Promise<T> | undefined
+  return () => {
+    result ??= work()
+    return result
   }
 }
 

@@ -5,6 +5,7 @@ import {
   HostRunningError,
   InvalidOptionError,
   RewindSession,
+  SessionHaltedError,
   type SessionOptions,
   session,
   VerificationHaltError,
@@ -21,6 +22,11 @@ const options = (more: SessionOptions = {}): SessionOptions => {
 }
 
 const statusOf = (id: string) => home.ask(async (rpc) => (await rpc.sessions.get({ session: id })).status)
+
+const nameOf = async (id: string): Promise<SessionOptions> => {
+  const { name, workspace } = await home.ask((rpc) => rpc.sessions.get({ session: id }))
+  return { name, workspace }
+}
 
 /** A block that writes a file, and how it ended. */
 async function block(given: SessionOptions, work: (it: RewindSession) => unknown = () => {}) {
@@ -102,6 +108,7 @@ suiteNeeding(['local'], 'the end of a block', () => {
           to: 'made',
           verifier: { command: 'echo nothing', retries: 1, retryDelayMs: 0 },
         })
+        await it.writeFile('since', 'x')
         return it.runTests()
       }
       const thrown = await block(options({ mode, autoCommit: true }), halt)
@@ -113,6 +120,16 @@ suiteNeeding(['local'], 'the end of a block', () => {
         lastResult: { status: 'unknown', rawOutput: 'nothing\n' },
         sessionName: expect.stringContaining('end'),
       })
+      const halted = await new RewindSession(await nameOf(thrown.id)).attach()
+      await expect(halted.writeFile('a', 'x')).rejects.toBeInstanceOf(SessionHaltedError)
+      await expect(halted.run('true')).rejects.toBeInstanceOf(SessionHaltedError)
+      await expect(halted.checkpoint('b')).rejects.toBeInstanceOf(SessionHaltedError)
+      await expect(session(await nameOf(thrown.id))).rejects.toBeInstanceOf(SessionHaltedError)
+      expect(await halted.readFile('made', 'utf-8')).toBe('x')
+      // Going back to a point that is trusted is a decision.
+      await halted.rollback('made')
+      await halted.writeFile('a', 'x')
+      await halted.end()
       const caught = await block(options({ mode, autoCommit: true }), (it) => halt(it).catch(() => {}))
       expect(caught).toMatchObject({ status: 'halted', error: undefined, warnings: [] })
     })

@@ -37,6 +37,7 @@ export {
 } from '../contract/errors.ts'
 export type { TextEncoding } from './file-text.ts'
 export type { LedgerFilter, VerificationLedger } from './ledger.ts'
+export { type ConversationOptions, convertMessages, type MessageFormat } from './messages.ts'
 export type { SessionEvents } from './notices.ts'
 export type { SessionOptions } from './options.ts'
 export { type AutoRollbackOptions, type Changes, RewindSession } from './session.ts'

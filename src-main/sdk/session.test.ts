@@ -311,6 +311,11 @@ suiteNeeding(['local'], 'the SDK', () => {
       expect(await background.wait()).toMatchObject({ stdout: 'one\ntwo\n', code: 0 })
       expect(await background.read()).toEqual({ stdout: 'one\ntwo\n', stderr: '', running: false })
 
+      const chunks: string[] = []
+      const told = await it.exec('echo said', { background: true, onOutput: ({ text }) => chunks.push(text) })
+      await expect.poll(() => chunks).toEqual(['said\n'])
+      expect(await told.wait()).toEqual(await told.wait())
+
       const endless = await it.exec('echo up; sleep 600', { background: true })
       await endless.kill()
       expect(await endless.wait()).toMatchObject({ code: null, signal: expect.any(String) })

@@ -12,6 +12,7 @@ import {
   callback,
   command as commandCheck,
   count,
+  countFromZero,
   flag,
   listOf,
   oneOf,
@@ -22,7 +23,7 @@ import { type BlockEnd, conclude } from './ending.ts'
 import { encodings, type TextEncoding, textOf } from './file-text.ts'
 import { HostLine } from './host-line.ts'
 import { VerificationLedger } from './ledger.ts'
-import { asMessages, messageList } from './messages.ts'
+import { type ConversationOptions, conversationChecks, type MessageFormat, messageList, spoken } from './messages.ts'
 import { Notices, type SessionEvents } from './notices.ts'
 import { type SessionOptions, type Settings, settingsOf, workspaceOf } from './options.ts'
 import { patchOf } from './patch.ts'
@@ -247,7 +248,7 @@ export class RewindSession implements AsyncDisposable {
   ): Promise<CommandOutcome | BackgroundCommand> {
     assertRun('exec()', command, { background, ...options }, { background: flag })
     const running = await this.#startCommand('exec', command, options, false)
-    if (background) return inBackground(running, options.signal)
+    if (background) return inBackground(running, options)
     const ended = await running.ended()
     assertOwnEnd(ended, options.signal)
     return ended.outcome
@@ -275,35 +276,49 @@ export class RewindSession implements AsyncDisposable {
   }
 
   /**
-   * Replaces the conversation. An empty list empties it; no checkpoint's changes.
-   * @throws InvalidMessagesError for what is not a list of messages; nothing was changed then
+   * Replaces a conversation. An empty list empties it; no checkpoint's changes.
+   * @param options.revision the one that the messages go on from: refused where the conversation was changed since
+   * @returns the revision, and the format that the messages were taken for
+   * @throws InvalidMessagesError naming the index and what is allowed, SessionRewoundError with the history to use (the
+   *   revision is no longer the present one); nothing was changed then
    */
-  async syncMemory(messages: readonly Message[]): Promise<{ revision: number }> {
-    const list = asMessages(messages)
-    const { revision } = await this.#act('syncMemory', (rpc, acting) =>
-      rpc.messages.sync({ ...acting, messages: list }),
+  async syncMemory(
+    messages: readonly Message[],
+    options: ConversationOptions & { revision?: number | undefined } = {},
+  ): Promise<{ revision: number; format: Exclude<MessageFormat, 'auto' | 'dict'> }> {
+    assertOptions('syncMemory()', options, { ...conversationChecks, revision: countFromZero })
+    const { revision, format } = await this.#act('syncMemory', (rpc, acting) =>
+      rpc.messages.sync({ ...acting, messages, ...spoken(options), revision: options.revision ?? null }),
     )
-    return { revision }
+    return { revision, format }
   }
 
-  /** @returns the conversation as it is now: what was synced comes back equal, and ends in a resume cue after a rollback */
-  async getMessages(): Promise<Message[]> {
-    return (await this.#look('getMessages', (rpc, at) => rpc.messages.get(at))).messages
+  /**
+   * A conversation as it is now: what was synced comes back equal, and after a rollback it ends in a resume cue.
+   * @param options.at a label or an id: as it was at that checkpoint. Default: now
+   * @returns the messages; what another format cannot express is left out
+   * @throws CheckpointNotFoundError, InvalidOptionError
+   */
+  async getMessages(options: ConversationOptions & { at?: string | undefined } = {}): Promise<Message[]> {
+    assertOptions('getMessages()', options, { ...conversationChecks, at: text })
+    const { at = 'now' } = options
+    return (await this.#look('getMessages', (rpc, it) => rpc.messages.get({ ...it, at, ...spoken(options) }))).messages
   }
 
   /**
    * Freezes files and conversation as a point to go back to.
    * @param label 1 to 256 characters, unique on the current line; left out, the point is called by its id
-   * @param options.messages replaces the conversation first
+   * @param options.messages replaces the conversation first; `format` and `conversation` say how they are written and
+   *   which one it is. A point holds all conversations
    * @param options.reason why it was taken, for people
    * @returns the label, else the id
    * @throws CheckpointExistsError, InvalidOptionError (the label), InvalidMessagesError; nothing was changed then
    */
   async checkpoint(
     label?: string,
-    options: { messages?: readonly Message[] | undefined; reason?: string | undefined } = {},
+    options: ConversationOptions & { messages?: readonly Message[] | undefined; reason?: string | undefined } = {},
   ): Promise<string> {
-    assertOptions('checkpoint()', options, { messages: messageList, reason: text })
+    assertOptions('checkpoint()', options, { ...conversationChecks, messages: messageList, reason: text })
     if (label !== undefined) assertValue('label', label, anyText)
     const { messages, reason = null } = options
     const point = await this.#act('checkpoint', (rpc, acting) =>
@@ -311,7 +326,8 @@ export class RewindSession implements AsyncDisposable {
         ...acting,
         label: label ?? null,
         why: reason,
-        messages: messages === undefined ? null : asMessages(messages),
+        messages: messages ?? null,
+        ...spoken(options),
       }),
     )
     return nameOf(point)
@@ -324,18 +340,24 @@ export class RewindSession implements AsyncDisposable {
    *   newest of any kind
    * @param options.patchNotes what went wrong, for the resume cue
    * @param options.only moves one half and leaves the other
+   * @param options.format how the history that is returned is written
    * @returns the history to go on with, ending in the resume cue
    * @throws CheckpointNotFoundError naming what there is
    */
   async rollback(
     label = 'latest',
-    options: { patchNotes?: string | undefined; only?: 'files' | 'messages' | undefined } = {},
+    options: {
+      patchNotes?: string | undefined
+      only?: 'files' | 'messages' | undefined
+      format?: MessageFormat | undefined
+    } = {},
   ): Promise<Message[]> {
-    assertOptions('rollback()', options, { patchNotes: anyText, only: oneOf('files', 'messages') })
+    const { format } = conversationChecks
+    assertOptions('rollback()', options, { patchNotes: anyText, only: oneOf('files', 'messages'), format })
     assertValue('label', label, text)
     const { patchNotes = null, only = null } = options
     const result = await this.#act('rollback', (rpc, acting) =>
-      rpc.timeline.rollback({ ...acting, to: label, patchNotes, only }),
+      rpc.timeline.rollback({ ...acting, to: label, patchNotes, only, format: options.format }),
     )
     this.#started('rollback').moved(result.epoch)
     return result.messages
@@ -343,11 +365,14 @@ export class RewindSession implements AsyncDisposable {
 
   /**
    * Takes the last rollback back; called again, it takes that back.
+   * @param options.format how the history that is returned is written
    * @returns the history to go on with
    * @throws CheckpointNotFoundError where nothing was rolled back
    */
-  async undo(): Promise<Message[]> {
-    const result = await this.#act('undo', (rpc, { session }) => rpc.timeline.undo({ session }))
+  async undo(options: { format?: MessageFormat | undefined } = {}): Promise<Message[]> {
+    assertOptions('undo()', options, { format: conversationChecks.format })
+    const { format } = options
+    const result = await this.#act('undo', (rpc, { session }) => rpc.timeline.undo({ session, format }))
     this.#started('undo').moved(result.epoch)
     return result.messages
   }
@@ -454,12 +479,18 @@ export class RewindSession implements AsyncDisposable {
    * @param toolName becomes part of the label
    * @returns the label of the automatic checkpoint; undefined where that rule is off
    */
-  async onToolCall(messages?: readonly Message[], toolName?: string): Promise<string | undefined> {
+  async onToolCall(
+    messages?: readonly Message[],
+    toolName?: string,
+    options: ConversationOptions = {},
+  ): Promise<string | undefined> {
+    assertOptions('onToolCall()', options, conversationChecks)
     if (toolName !== undefined) assertValue('toolName', toolName, text)
     const { checkpoint } = await this.#act('onToolCall', (rpc, acting) =>
       rpc.rules.onToolCall({
         ...acting,
-        messages: messages === undefined ? null : asMessages(messages),
+        messages: messages ?? null,
+        ...spoken(options),
         tool: toolName ?? null,
       }),
     )
@@ -472,14 +503,25 @@ export class RewindSession implements AsyncDisposable {
    * @param messages replaces the conversation, where nothing was rolled back
    * @returns the history to go on with where a rollback happened, else undefined
    */
-  async onToolResult(messages?: readonly Message[], error?: unknown): Promise<Message[] | undefined> {
-    const list = messages === undefined ? null : asMessages(messages)
-    const seen = error === undefined || error === null ? undefined : this.#tools.seen(error)
+  async onToolResult(
+    messages?: readonly Message[],
+    error?: unknown,
+    options: ConversationOptions = {},
+  ): Promise<Message[] | undefined> {
+    assertOptions('onToolResult()', options, conversationChecks)
+    const happened = error !== undefined && error !== null
+    const seen = happened ? this.#tools.seen(error) : undefined
     // What was said since the checkpoint is undone: it must not come back.
-    if (seen?.status === 'rolled_back') return seen.messages
-    const failed = seen === undefined && error !== undefined && error !== null
+    if (seen?.status === 'rolled_back') return this.getMessages(options)
+    const failed = happened && seen === undefined
     const result = await this.#act('onToolResult', (rpc, acting) =>
-      rpc.rules.onToolResult({ ...acting, messages: list, error: failed ? wordsOf(error) : null, tool: null }),
+      rpc.rules.onToolResult({
+        ...acting,
+        messages: messages ?? null,
+        ...spoken(options),
+        error: failed ? wordsOf(error) : null,
+        tool: null,
+      }),
     )
     if (failed && typeof error === 'object') this.#tools.saw(error, result.autoRollback)
     await this.#started('onToolResult').ruleFired(result.autoRollback)

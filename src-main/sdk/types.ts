@@ -71,8 +71,10 @@ export interface AutoRollback {
   checkpoint: string
   /** `skipped_noop` where nothing would have changed. */
   status: 'rolled_back' | 'skipped_noop'
-  /** The history to go on with, ending in the resume cue. */
+  /** The main conversation to go on with, ending in the resume cue. */
   messages: Message[]
+  /** How its messages are written. */
+  format: 'openai' | 'openai-responses' | 'anthropic' | 'langchain' | 'vercel'
   at: Date
 }
 
