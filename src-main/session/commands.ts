@@ -47,6 +47,8 @@ export class Commands {
   /** Those that are being started: whoever asks for one of them again joins. */
   readonly #starting = new Map<string, Promise<CommandRecord>>()
   readonly #settled = new Map<string, Promise<CommandRecord>>()
+  /** Those that have ended, and whose output is being moved. */
+  readonly #ending = new Set<string>()
   /** Told by id when a command's output is worth a look at once. */
   readonly #stirs = new EventEmitter().setMaxListeners(0)
   /** Why commands are being ended from outside right now; null when they are not. */
@@ -193,8 +195,19 @@ export class Commands {
     const ended = this.record(id).status !== 'running'
     const live = this.#live.get(id)
     const bytes =
-      !ended && live ? await live.read(stream, offset, limit) : await this.#stored(id, stream, offset, limit)
+      !ended && live ? await this.#readLive(live, stream, offset, limit) : await this.#stored(id, stream, offset, limit)
     return { bytes, next: offset + bytes.length, ended: ended && bytes.length < limit }
+  }
+
+  /** Its output may be moved away under the reading: then it is read from where it was moved to. */
+  async #readLive(command: RunningCommand, stream: 'stdout' | 'stderr', offset: number, limit: number) {
+    try {
+      return await command.read(stream, offset, limit)
+    } catch (error) {
+      if (!this.#ending.has(command.id) && this.#live.has(command.id)) throw error
+      await this.#settled.get(command.id)
+      return this.#stored(command.id, stream, offset, limit)
+    }
   }
 
   /** Output from `offset` on as it comes, until all of it was told or the signal says that nobody listens. */
@@ -250,9 +263,13 @@ export class Commands {
   #follow(command: RunningCommand): void {
     this.#live.set(command.id, command)
     const settled = command.ended
-      .then((end) => this.#settle(command, end))
+      .then((end) => {
+        this.#ending.add(command.id)
+        return this.#settle(command, end)
+      })
       .finally(() => {
         this.#live.delete(command.id)
+        this.#ending.delete(command.id)
         this.#settled.delete(command.id)
         this.#stirs.emit(command.id)
       })

@@ -55,6 +55,30 @@ suiteNeeding(['docker'], 'a session in docker', () => {
     return (await session.waitCommand({ id })).stdout
   }
 
+  test('output that is read while its command ends is whole, and no failure', async () => {
+    const session = await begin('workspace')
+    for (let n = 0; n < 30; n++) {
+      const id = `read-${n}`
+      await session.startCommand({
+        id,
+        command: `echo ${n}`,
+        cwd: null,
+        env: {},
+        stdin: null,
+        timeoutMs: null,
+        asTool: false,
+        tool: null,
+      })
+      const read: Buffer[] = []
+      for (let offset = 0, ended = false; !ended; ) {
+        const part = await session.output({ id, stream: 'stdout', offset, limit: 1024 })
+        read.push(Buffer.from(part.bytes, 'base64'))
+        ;({ next: offset, ended } = part)
+      }
+      expect(Buffer.concat(read).toString()).toBe(`${n}\n`)
+    }
+  })
+
   test('files, machine and messages go back together, and the record says what it ran in', async () => {
     const session = await begin()
     expect(session.summary()).toMatchObject({

@@ -112,10 +112,18 @@ export async function shown(rpc: Rpc, running: Running, waited: Promise<CommandR
   const over = waited.finally(() => ended.abort())
   // The error is thrown by the last line; here it must not count as unhandled while the copying goes on.
   over.catch(() => {})
-  await Promise.all([
+  const copies = [
     copy(rpc, running, 'stdout', process.stdout, ended.signal),
     copy(rpc, running, 'stderr', process.stderr, ended.signal),
-  ])
+  ].map((copying) =>
+    copying.catch((error: unknown) => {
+      // The other one has nobody left to copy for, and would keep this process alive.
+      ended.abort()
+      throw error
+    }),
+  )
+  await Promise.allSettled(copies)
+  await Promise.all(copies)
   return over
 }
 
