@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { InvalidMessagesError, type Message, type StoredFormat } from '../contract/index.ts'
+import { convertMessages, judgeMessages, MAX_DEPTH, repairHistory, validityOf } from './index.ts'
+
+const user: Message = { role: 'user', content: 'hi' }
+
+describe('auto', () => {
+  test.each<[StoredFormat, Message[]]>([
+    ['openai', []],
+    ['openai', [user]],
+    ['openai', [user, { role: 'assistant', content: '', tool_calls: [{ id: '1' }] }]],
+    ['openai', [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }]],
+    ['openai', [user, { role: 'tool', tool_call_id: '1', content: 'ok' }]],
+    // A kind of part that no schema names yet: the roles decide.
+    ['openai', [{ role: 'developer', content: [{ type: 'hologram' }] }]],
+    ['anthropic', [user, { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'f', input: {} }] }]],
+    ['anthropic', [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'x' } }] }]],
+    [
+      'vercel',
+      [user, { role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'f', input: 1 }] }],
+    ],
+    ['vercel', [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] }]],
+    ['openai-responses', [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }]],
+    ['openai-responses', [user, { type: 'function_call', call_id: '1', name: 'f', arguments: '' }]],
+    ['langchain', [{ type: 'human', content: 'hi' }]],
+    ['langchain', [{ type: 'human', data: { content: 'hi' } }]],
+    [
+      'langchain',
+      [{ lc: 1, type: 'constructor', id: ['langchain', 'schema', 'messages', 'AIMessageChunk'], kwargs: {} }],
+    ],
+    ['langchain', [user, { role: 'assistant', content: '', tool_calls: [{ id: '1', name: 'f', args: {} }] }]],
+  ])('takes for %s: %j', (format, messages) => {
+    expect(judgeMessages(messages).format).toBe(format)
+  })
+
+  test('a conversation keeps its format while everything new fits it', () => {
+    expect(judgeMessages([user], { before: 'anthropic', known: 0 }).format).toBe('anthropic')
+    expect(judgeMessages([], { before: 'vercel' }).format).toBe('vercel')
+    const blocks = [user, { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'f', input: {} }] }]
+    expect(judgeMessages(blocks, { before: 'openai', known: 1 }).format).toBe('anthropic')
+  })
+
+  test('what fits nothing together is refused where it stops to fit', () => {
+    const mixed = [user, { type: 'function_call', call_id: '1' }, { role: 'tool', tool_call_id: '1', content: '' }]
+    expect(() => judgeMessages(mixed)).toThrow(InvalidMessagesError)
+    expect(() => judgeMessages(mixed)).toThrow(
+      "messages[2] does not fit what stands before it, which is of OpenAI's Responses format",
+    )
+  })
+
+  test.each([
+    ['anthropic', { role: 'system', content: 'x' }, 'parameter of the request'],
+    ['openai-responses', { type: 'surprise' }, "OpenAI's Responses format does not know"],
+    ['vercel', { role: 'developer', content: 'x' }, "the AI SDK's format does not know"],
+    ['langchain', { lc: 1, type: 'constructor', id: ['x', 'BaseMessage'], kwargs: {} }, 'the class "BaseMessage"'],
+    ['dict', { role: 'ai', content: 'x' }, "OpenAI's chat format does not know"],
+  ] as const)('%s is held to its own roles', (wanted, message, words) => {
+    expect(() => judgeMessages([user, message], { wanted })).toThrow(words)
+  })
+
+  test('depth has an end, and what JSON cannot hold is none', () => {
+    const nested = (levels: number) => ({ role: 'user', content: JSON.parse('['.repeat(levels) + ']'.repeat(levels)) })
+    expect(judgeMessages([nested(MAX_DEPTH - 1)]).format).toBe('openai')
+    expect(() => judgeMessages([nested(MAX_DEPTH)])).toThrow(`deeper than ${MAX_DEPTH} levels`)
+    expect(() => judgeMessages([nested(100_000)])).toThrow('deeper than')
+    const round: Record<string, unknown> = { role: 'user' }
+    round.content = round
+    expect(() => judgeMessages([round])).toThrow('deeper than')
+    expect(() => judgeMessages([{ role: 'user', content: Number.NaN }])).toThrow('holds NaN')
+    expect(() => judgeMessages([{ role: 'user', content: () => 1 }])).toThrow('holds a function')
+  })
+})
+
+describe('converting', () => {
+  test('says what it leaves out', () => {
+    const source: Message[] = [
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'hi', name: 'ann', vendor: 1 },
+      { role: 'assistant', content: 'yes', reasoning_content: 'hm' },
+    ]
+    const { messages, notes } = convertMessages(source, { from: 'openai', to: 'anthropic' })
+    expect(messages).toEqual([user, { role: 'assistant', content: 'yes' }])
+    expect(notes).toEqual([
+      'messages[1]: the field vendor cannot be expressed and was left out.',
+      'messages[2]: the field reasoning_content cannot be expressed and was left out.',
+      expect.stringMatching(/^messages\[0\]: a system message has no place in the list/),
+      'messages[1]: the field name cannot be expressed and was left out.',
+    ])
+  })
+
+  test('puts the cue where the other provider takes it', () => {
+    const cue = '[REWIND] Environment and conversation were taken back to the checkpoint "a".\nGo on from there.'
+    const source = [user, { role: 'system', content: cue }]
+    const { messages, notes } = convertMessages(source, { from: 'openai', to: 'anthropic' })
+    expect(messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'hi' },
+          { type: 'text', text: cue },
+        ],
+      },
+    ])
+    expect(notes).toEqual([])
+    expect(convertMessages(messages, { from: 'anthropic', to: 'openai-responses' }).messages[1]).toMatchObject({
+      role: 'developer',
+    })
+  })
+
+  test('keeps arguments that are no JSON, and calls of free text', () => {
+    const tool_calls = [
+      { id: '1', type: 'function', function: { name: 'f', arguments: '{"half' } },
+      { id: '2', type: 'custom', custom: { name: 'g', input: 'free' } },
+    ]
+    const source = [user, { role: 'assistant', content: null, tool_calls }]
+    const { messages } = convertMessages(source, { from: 'openai', to: 'anthropic' })
+    expect(messages[1]?.content).toMatchObject([{ input: { input: '{"half' } }, { input: { input: 'free' } }])
+    const responses = convertMessages(source, { from: 'openai', to: 'openai-responses' }).messages
+    expect(responses.slice(1)).toMatchObject([{ arguments: '{"half' }, { type: 'custom_tool_call', input: 'free' }])
+  })
+
+  test('the verdict of every provider, over one history', () => {
+    const all = validityOf([user, { role: 'assistant', content: '', tool_calls: [{ id: '1' }] }], 'openai')
+    expect(all).toHaveLength(5)
+    for (const { problems } of all) expect(problems).toEqual([expect.stringContaining('has no result for')])
+  })
+})
+
+describe('LangChain', () => {
+  test('a result that is added takes the form of its turn', () => {
+    const calls = [
+      { id: 'a', name: 'f', args: {} },
+      { id: 'b', name: 'f', args: {} },
+    ]
+    const path = ['langchain_core', 'messages']
+    const constructed = (name: string, kwargs: object) => ({ lc: 1, type: 'constructor', id: [...path, name], kwargs })
+    const { messages } = repairHistory(
+      [
+        constructed('AIMessage', { content: '', tool_calls: calls }),
+        constructed('ToolMessage', { content: 'ok', tool_call_id: 'b' }),
+      ],
+      'langchain',
+    )
+    expect(messages[2]).toMatchObject({
+      lc: 1,
+      id: [...path, 'ToolMessage'],
+      kwargs: { tool_call_id: 'a', status: 'error' },
+    })
+    const stored = repairHistory(
+      [
+        { type: 'ai', data: { content: '', tool_calls: calls } },
+        { type: 'tool', data: { content: 'ok', tool_call_id: 'b' } },
+      ],
+      'langchain',
+    )
+    expect(stored.messages[2]).toMatchObject({ type: 'tool', data: { tool_call_id: 'a' } })
+  })
+
+  test('calls that the provider wrote wrongly, and those in its own fields, are calls', () => {
+    const invalid = { type: 'ai', content: '', invalid_tool_calls: [{ id: 'x', name: 'f', args: '{' }] }
+    expect(repairHistory([{ type: 'human', content: 'hi' }, invalid], 'langchain').messages).toHaveLength(1)
+    const raw = { type: 'ai', content: '', additional_kwargs: { tool_calls: [{ id: 'y', function: { name: 'f' } }] } }
+    expect(repairHistory([raw, { type: 'tool', content: '', tool_call_id: 'y' }], 'langchain').repairs).toEqual([])
+  })
+})
+
+describe('Anthropic', () => {
+  const thinking = { type: 'thinking', thinking: 'hm', signature: 's' }
+  const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
+  const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' })
+
+  test('a turn written block by block, as transcripts are, stays whole or goes whole', () => {
+    const turn = [thinking, { type: 'text', text: 'On it.' }, use('a'), use('b')].map((block) => ({
+      role: 'assistant',
+      content: [block],
+    }))
+    expect(repairHistory([user, ...turn], 'anthropic').messages).toEqual([user])
+    const half = [user, ...turn, { role: 'user', content: [result('b')] }]
+    const { messages } = repairHistory(half, 'anthropic')
+    expect(messages.slice(0, 5)).toEqual(half.slice(0, 5))
+    expect(messages[5]?.content).toMatchObject([result('b'), { tool_use_id: 'a', is_error: true }])
+  })
+
+  test('thinking that leads to nothing goes', () => {
+    const only = { role: 'assistant', content: [thinking] }
+    expect(repairHistory([user, only], 'anthropic').messages).toEqual([user])
+    const trailing = { role: 'assistant', content: [{ type: 'text', text: 'so' }, thinking] }
+    expect(repairHistory([user, trailing], 'anthropic').messages[1]?.content).toEqual([{ type: 'text', text: 'so' }])
+  })
+
+  test('results come first in their turn, and a person’s words among them stay', () => {
+    const words = { type: 'text', text: 'hurry' }
+    const history = [
+      user,
+      { role: 'assistant', content: [use('a'), use('b')] },
+      { role: 'user', content: [result('a'), words], extra: 1 },
+      { role: 'user', content: [result('b')] },
+    ]
+    const { messages, repairs } = repairHistory(history, 'anthropic')
+    expect(messages[2]).toEqual({ role: 'user', content: [result('a'), result('b'), words], extra: 1 })
+    expect(messages).toHaveLength(3)
+    expect(repairs.map(({ kind }) => kind)).toEqual(['moved-result'])
+  })
+
+  test('says what a strict provider would not take', () => {
+    const problems = validityOf(
+      [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'x' },
+            { type: 'text', text: '' },
+          ],
+        },
+        { role: 'user', content: [] },
+        { role: 'user', content: [use('a')] },
+        { role: 'assistant', content: [result('b')] },
+        user,
+      ],
+      'anthropic',
+    ).find(({ format }) => format === 'anthropic')?.problems
+    expect(problems).toEqual([
+      'messages[0] comes first and is not of the user.',
+      'messages[0] holds thinking without a signature.',
+      'messages[0] holds an empty text block.',
+      'messages[1] has empty content.',
+      'messages[2] is of the user and makes a call.',
+      'messages[3] is of the assistant and holds a result.',
+    ])
+  })
+})
