@@ -1,6 +1,6 @@
 /**
  * One session's way to the host. It is opened by the first call and stays while the session is in use; afterwards each
- * call opens and closes its own, so that a program whose session has ended can end too.
+ * call opens and closes its own.
  */
 import { HostUnavailableError } from '../contract/errors.ts'
 import { fromRpcError, isFromHost } from '../contract/wire.ts'
@@ -28,22 +28,23 @@ export class HostLine {
   /** Closes once no call is under way. Resolves when a host in this process has given the data folder free. */
   async letGo(): Promise<void> {
     this.#held = false
-    await this.#closeIfIdle()
+    await this.#settle()
   }
 
   /** @throws the contract's error classes; HostRunningError where another process owns what is to be embedded */
   async call<T>(work: (rpc: Rpc) => Promise<T>): Promise<T> {
     this.#calls++
     try {
-      const { rpc } = await this.#opened()
-      return await work(rpc)
+      const client = await this.#opened()
+      client.keepAlive(true)
+      return await work(client.rpc)
     } catch (error) {
       // A client that has given up stays so: the next call begins anew.
       if (error instanceof HostUnavailableError) await this.#hangUp()
       throw isFromHost(error) ? fromRpcError(error) : error
     } finally {
       this.#calls--
-      await this.#closeIfIdle()
+      await this.#settle()
     }
   }
 
@@ -63,8 +64,13 @@ export class HostLine {
     }
   }
 
-  async #closeIfIdle(): Promise<void> {
-    if (this.#held || this.#calls > 0) return
+  /** Between two calls a session that is in use does not keep a program alive that has nothing left to do. */
+  async #settle(): Promise<void> {
+    if (this.#calls > 0) return
+    if (this.#held) {
+      ;(await this.#client)?.keepAlive(this.#calls > 0)
+      return
+    }
     await this.#hangUp()
     const embedded = this.#embedded
     this.#embedded = null

@@ -35,7 +35,6 @@ suiteNeeding(['local'], 'several clients on one session', () => {
         console.log(await s.readFile('a', 'utf-8'))
         await s.rollback('stable')
         console.log(await s.readFile('a', 'utf-8'))
-        process.exit()
       `),
     ).toBe('two\none\n')
 
@@ -81,6 +80,32 @@ suiteNeeding(['local'], 'several clients on one session', () => {
     expect(await warningsDuring(() => mine.getMessages())).toMatchObject([{ code: 'REWIND_REWOUND' }])
     await expect(mine.destroy()).rejects.toBeInstanceOf(SessionRewoundError)
     await mine.destroy()
+  })
+
+  test('a tool is not called on files that are gone; the model hears of it and calls again', async () => {
+    const mine = await session({ name: 'tools', workspace: home.folder('tools') })
+    await mine.checkpoint('stable')
+    await mine.writeFile('a', 'two')
+    const other = await new RewindSession({ name: 'tools' }).attach()
+    await other.rollback('stable')
+    let calls = 0
+    const tool = mine.tool(() => `called ${++calls}`, { name: 'look' })
+    expect(await tool()).toMatch(/^ERROR: This call was not carried out\.\n\[REWIND\].*"stable".*Read again: a/s)
+    expect(await tool()).toBe('called 1')
+    await mine.destroy()
+  })
+
+  test('a program that ends without ending its session ends, and the session goes on', async () => {
+    const workspace = JSON.stringify(home.folder('left'))
+    const began = `
+      const s = await sdk.session({ name: 'left', workspace: ${workspace} })
+      await s.exec('sleep 600', { background: true })
+      console.log(await s.run('echo begun'))
+    `
+    expect(await elsewhere(began)).toBe('begun\n')
+    const found = await new RewindSession({ name: 'left' }).attach()
+    expect(JSON.stringify((await found.status()).processes)).toContain('sleep 600')
+    await found.destroy()
   })
 
   test('own rewinds are nobody else’s', async () => {

@@ -502,6 +502,20 @@ suiteNeeding(['local'], 'the SDK', () => {
       await it.destroy()
     })
 
+    test('killed in the middle of a command that fails: the next one rolls back', async () => {
+      const it = await begun()
+      await it.checkpoint('stable')
+      await it.autoRollback('exception', { to: 'stable' })
+      const run = it.run('echo bad > kept.txt; sleep 1; exit 6').catch((error: unknown) => error)
+      await expect.poll(() => it.readFile('kept.txt', 'utf-8')).toBe('bad\n')
+      await home.killHost()
+      const error = await run
+      expect(error).toBeInstanceOf(CommandError)
+      expect(error).toMatchObject({ data: { code: 6, autoRollback: { to: 'stable', status: 'rolled_back' } } })
+      expect(await it.readFile('kept.txt', 'utf-8')).toBe('as it was\n')
+      await it.destroy()
+    })
+
     test('told to go in the middle of a command', async () => {
       const it = await begun()
       const run = it.run('sleep 2; echo done')

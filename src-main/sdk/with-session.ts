@@ -5,7 +5,8 @@ import { RewindSession } from './session.ts'
 
 /**
  * Begins a session. A live one of the same name and workspace is ended first; `new RewindSession().start()` would
- * attach to it. While it is in use the program does not end by itself: `await using`, `end()` or `destroy()` do that.
+ * attach to it. `await using`, `end()` or `destroy()` end it; a program that just ends leaves it running, to be attached
+ * to again. To hear of the making of its image, listen before it starts: `new RewindSession()`, `on()`, `start()`.
  * @throws as `start()`
  */
 export const session = (options: SessionOptions = {}): Promise<RewindSession> =>

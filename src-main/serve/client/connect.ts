@@ -29,6 +29,8 @@ export interface ConnectOptions {
 
 export interface HostClient {
   readonly rpc: Rpc
+  /** Whether the connection keeps the process alive while nothing else does; it does unless told otherwise. */
+  keepAlive(on: boolean): void
   close(): void
 }
 
@@ -74,7 +76,11 @@ export async function connectHost({ home, start, version, grants }: ConnectOptio
       }),
     ],
   })
-  const client = { rpc: createORPCClient<Rpc>(link), close: () => socket.close() }
+  const client: HostClient = {
+    rpc: createORPCClient<Rpc>(link),
+    keepAlive: (on) => socket.keepAlive(on),
+    close: () => socket.close(),
+  }
   if (start && version !== undefined) await renewOlderHost(client.rpc, socket, home, version)
   return client
 }

@@ -18,6 +18,7 @@ export class HostSocket {
   #socket: LocalSocket | undefined
   #state: typeof CONNECTING | typeof OPEN | typeof CLOSED = CONNECTING
   #closing = false
+  #keepsAlive = true
   /** Why no host could be reached, once it was given up. */
   failure: unknown
 
@@ -36,6 +37,12 @@ export class HostSocket {
 
   send(data: string | Uint8Array): void {
     this.#socket?.send(data)
+  }
+
+  /** Whether it keeps the process alive while nothing else does; one that is not yet open does so in any case. */
+  keepAlive(on: boolean): void {
+    this.#keepsAlive = on
+    this.#socket?.keepAlive(on)
   }
 
   close(): void {
@@ -60,6 +67,7 @@ export class HostSocket {
       if (this.#closing) return socket.close()
       this.#socket = socket
       this.#state = OPEN
+      socket.keepAlive(this.#keepsAlive)
       socket.on('message', (data, isBinary) => this.#emit('message', isBinary ? data : data.toString('utf8')))
       socket.on('close', () => this.#lost())
       this.#emit('open')

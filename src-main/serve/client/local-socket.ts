@@ -88,6 +88,12 @@ export class LocalSocket extends EventEmitter<Events> {
     this.#socket.destroySoon()
   }
 
+  /** Whether it keeps the process alive while nothing else does. */
+  keepAlive(on: boolean): void {
+    if (on) this.#socket.ref()
+    else this.#socket.unref()
+  }
+
   terminate(): void {
     this.#socket.destroy()
   }
