@@ -186,6 +186,15 @@ suiteNeeding(['local'], 'rules and tools', () => {
       expect(await it.onToolCall()).toBeUndefined()
     })
 
+    test.each(['a\nb', 'x'.repeat(300), 'base', '\u202e', 'Über tool/1'])(
+      'called %j has its point too',
+      async (name) => {
+        await it.autoCheckpoint()
+        expect(await it.tool(() => 'done', { name })()).toBe('done')
+        expect(await it.checkpoints()).toHaveLength(2)
+      },
+    )
+
     test('tells the model of a failed command and of the rollback, once', async () => {
       await it.autoRollback('exception', { to: 'stable' })
       const script = it.tool(async () => it.run('echo bad > a; echo oops >&2; exit 1'), { name: 'script' })

@@ -10,6 +10,7 @@ import {
   CheckpointNotFoundError,
   CommandError,
   CommandTimeoutError,
+  EngineUnavailableError,
   FileNotFoundError,
   InvalidMessagesError,
   InvalidOptionError,
@@ -39,6 +40,8 @@ const wrong = (value: unknown): any => value
 suiteNeeding(['local'], 'the SDK', () => {
   beforeAll(() => {
     home = sdkHome()
+    // Whatever this machine has: the host that is started here finds no docker.
+    process.env.DOCKER_HOST = `unix://${home.home}/nowhere.sock`
   })
   afterAll(() => home.remove())
 
@@ -155,6 +158,16 @@ suiteNeeding(['local'], 'the SDK', () => {
       expect((await later.status()).workspace).toBe(workspace)
       await expect(later.start(wrong({ forced: true }))).rejects.toThrow('forced')
       await later.destroy()
+    })
+
+    test('an engine that is not there, and a name that is none', async () => {
+      const workspace = home.folder('engineless')
+      const error = await session({ name: 'engineless', workspace, engine: 'docker' }).catch((error: unknown) => error)
+      expect(error).toBeInstanceOf(EngineUnavailableError)
+      expect((error as EngineUnavailableError).nextStep).not.toBeNull()
+      for (const name of ['a/b', 'x'.repeat(65), ' ', 'a\nb'])
+        await expect(session({ name, workspace })).rejects.toBeInstanceOf(InvalidOptionError)
+      await expect(new RewindSession({ name: 'engineless' }).attach()).rejects.toBeInstanceOf(SandboxNotFoundError)
     })
 
     test('events that there are not are refused', () => {
