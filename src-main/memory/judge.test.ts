@@ -22,6 +22,8 @@ describe('auto', () => {
     ['vercel', [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'hi' }] }]],
     ['openai-responses', [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }]],
     ['openai-responses', [user, { type: 'function_call', call_id: '1', name: 'f', arguments: '' }]],
+    ['openai-responses', [{ type: 'message', role: 'user', content: 'hi' }]],
+    ['anthropic', [user, { id: 'm', type: 'message', role: 'assistant', content: [{ type: 'text', text: 'hi' }] }]],
     ['langchain', [{ type: 'human', content: 'hi' }]],
     ['langchain', [{ type: 'human', data: { content: 'hi' } }]],
     [

@@ -142,8 +142,10 @@ export const anthropic: Format = {
   },
   fits(message) {
     if (anthropic.refuse(message) !== null) return false
-    if ('tool_calls' in message || 'parts' in message || message.type === 'human' || message.type === 'ai') return false
-    const { content } = message
+    if ('tool_calls' in message || 'parts' in message) return false
+    const { content, type } = message
+    // A message as the provider answered it has a type, and blocks.
+    if (type !== undefined && (type !== 'message' || !Array.isArray(content))) return false
     if (typeof content === 'string') return true
     return Array.isArray(content) && content.every((block) => isObject(block) && isOwn(block))
   },

@@ -116,7 +116,7 @@ export const openai: Format = {
   },
   fits(message) {
     const { content, tool_calls, parts } = message
-    if (openai.refuse(message) !== null || Array.isArray(parts)) return false
+    if (openai.refuse(message) !== null || Array.isArray(parts) || message.type !== undefined) return false
     if (Array.isArray(tool_calls) && !tool_calls.every(isOwnCall)) return false
     if (!Array.isArray(content)) return true
     return content.every((part) => isObject(part) && ownParts.has(text(part.type)))

@@ -171,7 +171,8 @@ export const vercel: Format = {
     return roles.some((known) => known === role) ? null : unknown('role', role, vercel.title)
   },
   fits(message) {
-    if (vercel.refuse(message) !== null || 'tool_calls' in message || 'tool_call_id' in message) return false
+    if (vercel.refuse(message) !== null || message.type !== undefined) return false
+    if ('tool_calls' in message || 'tool_call_id' in message) return false
     if (isUi(message)) return true
     const { content, role } = message
     if (typeof content === 'string') return role !== 'tool'
