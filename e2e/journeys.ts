@@ -182,6 +182,27 @@ export async function sessionFromTheTerminal({ page, data }: Stage): Promise<voi
   await data.json('--session', 'from_terminal', 'write', 'a.txt', 'one')
   await data.json('--session', 'from_terminal', 'checkpoint', 'first')
   await window.point(/^first, checkpoint/).waitFor({ state: 'visible', timeout: 1_000 })
+
+  // A sub-agent's conversation beside the main one, in a format of its own; after a rewind the cue is in its last message.
+  const said = (text: string) => [{ role: 'user', content: [{ type: 'text', text }] }]
+  const sync = (conversation: string, messages: object[]) =>
+    data.ask((rpc) =>
+      rpc.messages.sync({ session: 'from_terminal', conversation, format: 'anthropic', messages: messages as never }),
+    )
+  await sync('main', said('Build the shop.'))
+  await sync('reviewer', said('Review the shop.'))
+  await data.json('--session', 'from_terminal', 'checkpoint', 'second')
+  await sync('reviewer', [...said('Review the shop.'), { role: 'assistant', content: 'It is fine.' }])
+  await window.tab('Messages').click()
+  await window.conversation.getByText('Build the shop.').waitFor(VISIBLE)
+  await page.getByLabel('Which conversation').selectOption('reviewer')
+  await window.conversation.getByText('It is fine.').waitFor(VISIBLE)
+  await page.getByText('Anthropic', { exact: true }).waitFor(VISIBLE)
+  await data.json('--session', 'from_terminal', 'rollback', 'second')
+  await window.conversation.getByText('resume', { exact: true }).waitFor(VISIBLE)
+  await window.conversation.getByText('Review the shop.').waitFor(VISIBLE)
+  await window.cut.getByText('It is fine.').waitFor(VISIBLE)
+  expect(await window.cut.getByRole('listitem').count()).toBe(1)
 }
 
 /** The demo, a rewind and its undo without a pointer. */

@@ -39,6 +39,7 @@ describe('what a rewind cut', () => {
         { type: 'text', text: '[REWIND] Environment and conversation were taken back.' },
       ],
     }
+    expect(cutMessages([{ role: 'user', content: [{ type: 'text', text: 'go' }] }], [withCue])).toEqual([])
     expect(cutMessages([words, { role: 'user', content: 'lost' }], [withCue])).toEqual([
       { role: 'user', content: 'lost' },
     ])

@@ -37,11 +37,13 @@ export function cutMessages(left: readonly Message[], present: readonly Message[
   })
 }
 
-/** Where a provider takes the cue in a person's message alone, the message is still the one that it was. */
+/**
+ * Where a provider takes the cue in a person's message alone, the message is still the one that it was; one text alone may
+ * have become a list for it.
+ */
 function keyOf(message: Message): string {
-  const parts = message.role === 'user' && Array.isArray(message.content) ? message.content : []
-  const spoken = parts.filter((part: unknown) => !textOf(part)?.startsWith(cueMark))
-  if (spoken.length === parts.length) return JSON.stringify(message)
+  if (message.role !== 'user' || !Array.isArray(message.content)) return JSON.stringify(message)
+  const spoken = message.content.filter((part: unknown) => !textOf(part)?.startsWith(cueMark))
   const only = spoken.length === 1 ? textOf(spoken[0]) : null
   return JSON.stringify({ ...message, content: only ?? spoken })
 }
