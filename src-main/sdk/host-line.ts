@@ -36,7 +36,7 @@ export class HostLine {
     this.#calls++
     try {
       const client = await this.#opened()
-      client.keepAlive(true)
+      client.inUse(true)
       return await work(client.rpc)
     } catch (error) {
       // A client that has given up stays so: the next call begins anew.
@@ -64,11 +64,11 @@ export class HostLine {
     }
   }
 
-  /** Between two calls a session that is in use does not keep a program alive that has nothing left to do. */
+  /** Between two calls a session keeps no program alive that has nothing left to do, and no host. */
   async #settle(): Promise<void> {
     if (this.#calls > 0) return
     if (this.#held) {
-      ;(await this.#client)?.keepAlive(this.#calls > 0)
+      ;(await this.#client)?.inUse(this.#calls > 0)
       return
     }
     await this.#hangUp()

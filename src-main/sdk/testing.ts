@@ -57,6 +57,9 @@ export function sdkHome(): SdkHome {
         await end('SIGTERM')
       }
       rmSync(base, { recursive: true, force: true })
+      // Sessions that are still held by a test must not bring it back.
+      await sleep(100)
+      if (existsSync(base)) throw new Error(`${base} is there again`)
     },
   }
 }

@@ -198,6 +198,20 @@ describe('with leave to start a host', () => {
     expect(infos[0]?.pid).not.toBe(process.pid)
   })
 
+  test('one that is not in use starts none in the place of a host that ends, until it is used again', async () => {
+    await host.close()
+    const resting = await connectHost({ home, start: true })
+    const { pid } = await resting.rpc.host.info()
+    resting.inUse(false)
+    process.kill(pid, 'SIGTERM')
+    await expect.poll(() => hostsOf(home)).toEqual([])
+    await sleep(300)
+    expect(hostsOf(home)).toEqual([])
+    resting.inUse(true)
+    expect((await resting.rpc.host.info()).pid).not.toBe(pid)
+    resting.close()
+  })
+
   test('an idle host of an older version makes way for a new one', async () => {
     await host.close()
     host = await startFakeHost(home, sessions, { version: '0.0.1' })

@@ -29,8 +29,11 @@ export interface ConnectOptions {
 
 export interface HostClient {
   readonly rpc: Rpc
-  /** Whether the connection keeps the process alive while nothing else does; it does unless told otherwise. */
-  keepAlive(on: boolean): void
+  /**
+   * It is in use unless told otherwise. While it is not, it keeps no process alive and looks for no other host; say so
+   * before the next call.
+   */
+  inUse(on: boolean): void
   close(): void
 }
 
@@ -78,7 +81,7 @@ export async function connectHost({ home, start, version, grants }: ConnectOptio
   })
   const client: HostClient = {
     rpc: createORPCClient<Rpc>(link),
-    keepAlive: (on) => socket.keepAlive(on),
+    inUse: (on) => socket.inUse(on),
     close: () => socket.close(),
   }
   if (start && version !== undefined) await renewOlderHost(client.rpc, socket, home, version)

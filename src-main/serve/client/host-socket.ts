@@ -18,7 +18,9 @@ export class HostSocket {
   #socket: LocalSocket | undefined
   #state: typeof CONNECTING | typeof OPEN | typeof CLOSED = CONNECTING
   #closing = false
-  #keepsAlive = true
+  #inUse = true
+  /** Its host ended while it was not in use. */
+  #lostAtRest = false
   /** Why no host could be reached, once it was given up. */
   failure: unknown
 
@@ -39,10 +41,16 @@ export class HostSocket {
     this.#socket?.send(data)
   }
 
-  /** Whether it keeps the process alive while nothing else does; one that is not yet open does so in any case. */
-  keepAlive(on: boolean): void {
-    this.#keepsAlive = on
+  /**
+   * One that is not in use keeps no process alive, and where its host ends it looks for the next one when it is used
+   * again: nobody who does nothing starts a host that somebody else has just ended.
+   */
+  inUse(on: boolean): void {
+    this.#inUse = on
     this.#socket?.keepAlive(on)
+    if (!on || !this.#lostAtRest) return
+    this.#lostAtRest = false
+    void this.#open(true)
   }
 
   close(): void {
@@ -67,7 +75,7 @@ export class HostSocket {
       if (this.#closing) return socket.close()
       this.#socket = socket
       this.#state = OPEN
-      socket.keepAlive(this.#keepsAlive)
+      socket.keepAlive(this.#inUse)
       socket.on('message', (data, isBinary) => this.#emit('message', isBinary ? data : data.toString('utf8')))
       socket.on('close', () => this.#lost())
       this.#emit('open')
@@ -81,7 +89,9 @@ export class HostSocket {
   #lost(): void {
     this.#state = this.#closing ? CLOSED : CONNECTING
     this.#emit('close')
-    if (!this.#closing) void this.#open(true)
+    if (this.#closing) return
+    if (this.#inUse) void this.#open(true)
+    else this.#lostAtRest = true
   }
 
   #emit(kind: Kind, data?: unknown): void {
