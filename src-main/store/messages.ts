@@ -13,7 +13,7 @@ import { sameJson } from './same-json.ts'
 /** Histories that were worked with last, so that one more message of a long one needs no reading of the long one. */
 const REMEMBERED = 16
 /** Characters of JSON in all of them. */
-const REMEMBERED_CHARACTERS = 64_000_000
+const REMEMBERED_CHARACTERS = 16_000_000
 
 /** A history with copies of its own: whoever gave the messages may go on changing them. */
 interface Remembered {
