@@ -92,6 +92,13 @@ describe('a client', () => {
     expect(await waited).toEqual(result)
   })
 
+  test('a wait that nobody waits for any more ends with the client', async () => {
+    const waited = client.rpc.commands.wait({ session: 's', id: 'c' }).catch((error: unknown) => error)
+    await sleep(50)
+    client.close()
+    expect(await waited).toBeInstanceOf(ConnectionLostError)
+  })
+
   test('a stream of events goes on without gap or repeat', async () => {
     sessions.events = counting
     const seen: number[] = []

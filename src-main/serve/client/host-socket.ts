@@ -2,6 +2,7 @@
  * One lasting WebSocket to whichever host owns the data folder. It looks like a browser's WebSocket to oRPC and
  * opens a new connection when the old one ends, so a hand-over or a crash of the host is a pause, not the end.
  */
+import { ConnectionLostError } from '../../contract/errors.ts'
 import type { LocalSocket } from './local-socket.ts'
 
 type Kind = 'open' | 'close' | 'message'
@@ -21,7 +22,7 @@ export class HostSocket {
   #inUse = true
   /** Its host ended while it was not in use. */
   #lostAtRest = false
-  /** Why no host could be reached, once it was given up. */
+  /** Why there is no connection any more, once it was given up. */
   failure: unknown
 
   /**
@@ -56,6 +57,8 @@ export class HostSocket {
   close(): void {
     this.#closing = true
     this.#state = CLOSED
+    // Calls that wait for an answer are not to be made again.
+    this.failure ??= new ConnectionLostError('The connection to the host was closed before it had answered.')
     this.#socket?.close()
   }
 
