@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -530,6 +531,37 @@ suiteNeeding(['local'], 'the command line', () => {
     })
     expect(await json(['auto-rollback', '--off'])).toMatchObject({ data: { auto_rollback: null } })
     expect(await json(['auto-checkpoint', '--off'])).toMatchObject({ data: { auto_checkpoint: null } })
+  })
+
+  test('ledger --export writes all of it to a file, or nothing', async () => {
+    const exports = mkdtempSync(join(base, 'exports-'))
+    const file = join(exports, 'audit.json')
+    const { data } = await json(['ledger'])
+    expect(await json(['ledger', '--export', 'json', file])).toMatchObject({
+      exit: 0,
+      data: { path: file, format: 'json', whole: true, anchor: 'agrees', rows: data.count },
+    })
+    const written = JSON.parse(readFileSync(file, 'utf8'))
+    expect(written.entries).toHaveLength(data.count)
+    expect(written.ledger.head).toBe(written.entries.at(-1).hash)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect((await rewind(['ledger', '--export', 'csv', '-'])).stdout).toMatch(/^id,timestamp,event_type,/)
+    expect((await rewind(['ledger', '--export', 'html', join(exports, 'audit.html')])).stdout).toContain('is whole')
+
+    const left = readdirSync(exports)
+    for (const [args, exit, told] of [
+      [['--export', 'json'], 64, 'needs a file'],
+      [['--export', 'xml', file], 64, 'json, csv, html'],
+      [['--export', 'json', file, '--status', 'fail'], 64, 'whole ledger'],
+      [['--export', 'json', join(exports, 'absent/audit.json')], 5, 'cannot be written'],
+      [['--export', 'json', exports], 5, 'cannot be written'],
+      [['audit.json'], 64, '--export'],
+    ] as const) {
+      const answer = await rewind(['ledger', ...args])
+      expect(answer, args.join(' ')).toMatchObject({ exit, stderr: expect.stringContaining(told) })
+    }
+    expect(readdirSync(exports)).toEqual(left)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(written)
   })
 
   test('points are pinned, pruned, and what they held is freed', async () => {

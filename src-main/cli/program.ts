@@ -70,7 +70,8 @@ export async function run(argv: string[]): Promise<void> {
   }
 }
 
-function createProgram(onCli: (cli: Cli) => void): Command {
+/** @param onCli told of what a command works with, once one runs */
+export function createProgram(onCli: (cli: Cli) => void): Command {
   const program = new Command('rewind')
     .description('A sandbox for AI agents in which everything can be undone, files and conversation together.')
     .version(version)

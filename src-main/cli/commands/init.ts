@@ -20,7 +20,11 @@ export const defineInit: Define = (program, action) => {
     .description('begin a session on a folder, or attach to its live one')
     .argument('<path>', 'the workspace: a folder of yours')
   withEngineOptions(init)
-    .addOption(new Option('--mode <mode>').choices(['interactive', 'agent']).default('interactive'))
+    .addOption(
+      new Option('--mode <mode>', 'whether there is a person to ask')
+        .choices(['interactive', 'agent'])
+        .default('interactive'),
+    )
     .addOption(
       new Option('--base <how>', 'copy the folder, or take it as the lowest layer')
         .choices(['auto', 'copy', 'live'])
