@@ -37,7 +37,11 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
           <StateDot session={details} />
           {stateWord(details)}
         </span>
-        <span className="min-w-16 truncate-start text-small text-ink-3" title={visibleName(details.workspace)}>
+        {/* Gives way first: it is in the list too, the name is what one looks for. */}
+        <span
+          className="min-w-16 shrink-[1000] truncate-start text-small text-ink-3"
+          title={visibleName(details.workspace)}
+        >
           <bdi>{visibleName(details.workspace)}</bdi>
         </span>
         <span className="shrink-0 text-small text-ink-3" title={notesOf(details)}>
