@@ -264,7 +264,7 @@ suiteNeeding(['local'], 'a session', () => {
   test('exception: nothing fires while the session waits for a decision', async () => {
     await checkpoint(session, 'stable')
     session.autoRollback({ on: true, events: ['exception'], to: 'stable', verifier: verifier('echo nonsense') })
-    await session.startCommand({ ...plain('slow', 'sleep 0.5; exit 3'), tool: 'execute' })
+    await session.startCommand({ ...plain('slow', 'sleep 4; exit 3'), tool: 'execute' })
     await expect(session.runTests({ command: null })).rejects.toMatchObject({ code: 'VERIFICATION_HALT' })
     expect((await session.waitCommand({ id: 'slow' })).autoRollback).toBeNull()
     expect(session.summary().status).toBe('halted')
