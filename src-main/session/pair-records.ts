@@ -149,13 +149,8 @@ export class PairRecords {
     const { before, target, head, leftAt, histories } = move
     const lineBefore = currentLine(context.points, leftAt)
     const epoch = before.epoch + 1
-    context.updateRow({
-      head: head.id,
-      epoch,
-      undo: leftAt,
-      // A rewind is a person's (or a rule's) decision: it lets a halted session go on.
-      ...(context.row.status === 'halted' ? { status: 'running' as const, haltedBy: null } : {}),
-    })
+    context.updateRow({ head: head.id, epoch, undo: leftAt })
+    this.#letGoOn()
     store.rewinds.add(context.id, {
       epoch,
       at: new Date(),
@@ -211,6 +206,14 @@ export class PairRecords {
     }
   }
 
+  /** A rewind is a person's (or a rule's) decision, also where nothing had to move: a halted session goes on. */
+  #letGoOn(): void {
+    const context = this.#context
+    if (context.row.status !== 'halted') return
+    context.updateRow({ status: 'running', haltedBy: null })
+    context.raiseSummary()
+  }
+
   #recordNoop(operation: string, intent: RollbackIntent, target: Point, ms: number): RollbackResult {
     const context = this.#context
     context.appendLedger({
@@ -222,6 +225,7 @@ export class PairRecords {
       resolution: 'rollback',
       decidedBy: intent.by,
     })
+    this.#letGoOn()
     context.store.journal.close(operation)
     return {
       point: target,

@@ -213,6 +213,16 @@ describe('rules', () => {
     expect(rows('escalation')).toEqual([])
   })
 
+  test('a halt where nothing changed since the point: going back to it is a decision too', async () => {
+    await checkpoint(session, 'stable')
+    session.autoRollback({ on: true, events: ['exception'], to: 'stable', verifier: verifier('echo nonsense') })
+    await expect(session.runTests({ command: null })).rejects.toMatchObject({ code: 'VERIFICATION_HALT' })
+    expect(point('stable')?.verdict?.status).toBe('unknown')
+    expect(await rollback(session, 'stable')).toMatchObject({ status: 'skipped_noop' })
+    expect(session.summary().status).toBe('running')
+    await write(session, 'a', 'goes on')
+  })
+
   test('nothing of it can be used after the end', async () => {
     await session.end()
     await expect(session.runTests({ command: 'true' })).rejects.toMatchObject({ code: 'SANDBOX_NOT_FOUND' })
