@@ -558,7 +558,7 @@ suiteNeeding(['local'], 'the command line', () => {
       [['audit.json'], 64, '--export'],
     ] as const) {
       const answer = await rewind(['ledger', ...args])
-      expect(answer, args.join(' ')).toMatchObject({ exit, stderr: expect.stringContaining(told) })
+      expect(answer, args.join(' ')).toMatchObject({ code: exit, stderr: expect.stringContaining(told) })
     }
     expect(readdirSync(exports)).toEqual(left)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(written)

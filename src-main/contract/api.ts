@@ -206,7 +206,7 @@ export const contract = {
         }),
       )
       .output(RollbackResult),
-    undo: oc.input(SessionRef.extend({ format: MessageFormat.default('auto') })).output(RollbackResult),
+    undo: oc.input(ActingOn.extend({ format: MessageFormat.default('auto') })).output(RollbackResult),
     /** What was rewound since an epoch. */
     missed: oc.input(SessionRef.extend({ since: z.number().int().min(0) })).output(Missed),
     /**

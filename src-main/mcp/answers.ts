@@ -1,5 +1,5 @@
 /** Answers as MCP has them: structured for programs, the same as text for models; a failure says what to do about it. */
-import { fromRpcError, type RewindError, SandboxNotFoundError } from '../contract/index.ts'
+import { fromRpcError, type RewindError, SandboxNotFoundError, SessionRewoundError } from '../contract/index.ts'
 
 export interface Answer {
   [key: string]: unknown
@@ -29,6 +29,8 @@ function nextStepOf(error: RewindError): string | null {
     return error.data.live.length > 0
       ? `Sessions that are open to you: ${error.data.live.join(', ')}. Begin another one with init_sandbox.`
       : 'Begin one with init_sandbox.'
+  if (error instanceof SessionRewoundError && typeof error.data.revision === 'number')
+    return `Read the conversation with get_agent_memory and go on from that: its revision is ${error.data.revision}.`
   return error.nextStep === null ? null : inToolWords(error.nextStep)
 }
 

@@ -86,10 +86,11 @@ async function runKnown(
     if (outcome.gone) client.forget(session)
     return answer(data, outcome.failed ?? false, missed ? noticeOf(missed, HISTORY) : null)
   } catch (error) {
+    const known = fromRpcError(error)
     // It came between the question and the work.
-    if (fromRpcError(error) instanceof SessionRewoundError && tool.acts)
+    if (known instanceof SessionRewoundError && Number(known.data.epoch) > epoch && tool.acts)
       return refused(client, await host.timeline.missed({ session, since: epoch }))
-    return failure(error, missed ? noticeOf(missed, HISTORY) : null)
+    return failure(known, missed ? noticeOf(missed, HISTORY) : null)
   }
 }
 

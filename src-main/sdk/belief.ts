@@ -93,13 +93,14 @@ export class Belief {
     // A conversation may have been changed without a rewind.
     if (!(error instanceof SessionRewoundError) || !(Number(error.data.epoch) > epoch)) return error
     const missed = await rpc.timeline.missed({ session: this.session, since: epoch })
-    const { messages } = await rpc.messages.get({ session: this.session })
+    const history = error.data.messages ? null : await rpc.messages.get({ session: this.session })
     await this.remember()
     this.#knows(missed.epoch)
     const notice = noticeFor(missed)
     return new SessionRewoundError(`This call was not carried out.\n${notice.text}`, {
       nextStep: 'Look at what changed; then make the call again if it still makes sense.',
-      data: { ...notice, messages },
+      // The host names the conversation that the call was about, with its history.
+      data: { ...error.data, ...notice, ...(history ? { messages: history.messages } : {}) },
     })
   }
 

@@ -40,7 +40,7 @@ export class HostLine {
       return await work(client.rpc)
     } catch (error) {
       // A client that has given up stays so: the next call begins anew.
-      if (error instanceof HostUnavailableError) await this.#hangUp()
+      if (error instanceof HostUnavailableError || (await this.#client)?.lost) await this.#hangUp()
       throw isFromHost(error) ? fromRpcError(error) : error
     } finally {
       this.#calls--

@@ -56,6 +56,24 @@ suiteNeeding(['local'], 'several clients on one session', () => {
     await mine.destroy()
   })
 
+  test('a sub-agent is given its own history, and an undo is not made over a rewind that was not heard of', async () => {
+    const mine = await session({ name: 'subs', workspace: home.folder('subs') })
+    await mine.syncMemory([{ role: 'user', content: 'review' }], { conversation: 'sub' })
+    await mine.checkpoint('stable', { messages: [{ role: 'user', content: 'go' }] })
+    await mine.writeFile('a', 'two')
+    await home.ask((rpc) => rpc.timeline.rollback({ session: mine.id, to: 'stable' }))
+    const error = await mine
+      .syncMemory([{ role: 'user', content: 'more' }], { conversation: 'sub' })
+      .catch((error: unknown) => error)
+    expect(error).toMatchObject({
+      data: { conversation: 'sub', epoch: 1, messages: [{ role: 'user', content: 'review' }, { role: 'system' }] },
+    })
+    await mine.writeFile('a', 'three')
+    await home.ask((rpc) => rpc.timeline.rollback({ session: mine.id, to: 'stable' }))
+    await expect(mine.undo()).rejects.toBeInstanceOf(SessionRewoundError)
+    await mine.destroy()
+  })
+
   test('a call that only looks is answered, and tells of it once', async () => {
     const mine = await session({ name: 'looked', workspace: home.folder('looked') })
     await mine.writeFile('a', 'one')

@@ -5,6 +5,7 @@ import {
   CommandError,
   InvalidOptionError,
   type RewindSession,
+  SessionRewoundError,
   session,
   VerificationFailedError,
   VerificationHaltError,
@@ -85,6 +86,50 @@ suiteNeeding(['local'], 'rules and tools', () => {
       expect((await it.autoRollback(null)).rules.autoRollback).toBeNull()
       await it.run('exit 1').catch(() => {})
       expect(await rollbacks()).toBe(0)
+    })
+
+    test('what tells of no failure is not one for onToolResult either', async () => {
+      await it.autoRollback('exception', { to: 'stable' })
+      await it.writeFile('a', 'kept')
+      for (const error of [
+        await it.writeFile('../x', '').catch((error: unknown) => error),
+        await it.readFile('absent').catch((error: unknown) => error),
+        await it.exec('sleep 9', { signal: AbortSignal.timeout(50) }).catch((error: unknown) => error),
+        new SessionRewoundError('told by somebody else'),
+      ])
+        expect(await it.onToolResult(undefined, error)).toBeUndefined()
+      expect(await rollbacks()).toBe(0)
+      expect(await it.readFile('a', 'utf-8')).toBe('kept')
+    })
+
+    test('one failure is one rollback, in whatever words it is thrown again', async () => {
+      await it.autoRollback('exception', { to: 'stable' })
+      const build = it.tool(
+        async () => {
+          await it.writeFile('a', 'bad')
+          await it.run('exit 3').catch((error: unknown) => {
+            throw new Error('build failed', { cause: error })
+          })
+        },
+        { name: 'build' },
+      )
+      expect(await build()).toMatch(/^ERROR: build failed\n\[REWIND\] .*"stable"/)
+      expect(await rollbacks()).toBe(1)
+      expect(await rollbacks('skipped_noop')).toBe(0)
+
+      const wrong = it.tool(
+        async () => {
+          await it.writeFile('a', 'bad')
+          throw new TypeError('no such method')
+        },
+        { name: 'wrong' },
+      )
+      const outer = it.tool(() => wrong(), { name: 'outer' })
+      await expect(outer()).rejects.toThrow('no such method')
+      expect(await rollbacks()).toBe(2)
+      expect(await rollbacks('skipped_noop')).toBe(0)
+      // Nobody was told yet.
+      expect(await it.tool(() => 'fine', { name: 'next' })()).toMatch(/^fine\n\[REWIND\]/)
     })
 
     test('one whose target is not there lets the failure through, and writes a row', async () => {

@@ -27,7 +27,7 @@ import { type ConversationOptions, conversationChecks, type MessageFormat, messa
 import { Notices, type SessionEvents } from './notices.ts'
 import { type SessionOptions, type Settings, settingsOf, workspaceOf } from './options.ts'
 import { patchOf } from './patch.ts'
-import { type Tool, type ToolOptions, Tools, wordsOf } from './tool.ts'
+import { isFailure, type Tool, type ToolOptions, Tools, wordsOf } from './tool.ts'
 import type {
   AutoRollback,
   BackgroundCommand,
@@ -367,12 +367,12 @@ export class RewindSession implements AsyncDisposable {
    * Takes the last rollback back; called again, it takes that back.
    * @param options.format how the history that is returned is written
    * @returns the history to go on with
-   * @throws CheckpointNotFoundError where nothing was rolled back
+   * @throws RollbackFailedError where nothing was rolled back
    */
   async undo(options: { format?: MessageFormat | undefined } = {}): Promise<Message[]> {
     assertOptions('undo()', options, { format: conversationChecks.format })
     const { format } = options
-    const result = await this.#act('undo', (rpc, { session }) => rpc.timeline.undo({ session, format }))
+    const result = await this.#act('undo', (rpc, acting) => rpc.timeline.undo({ ...acting, format }))
     this.#started('undo').moved(result.epoch)
     return result.messages
   }
@@ -499,7 +499,8 @@ export class RewindSession implements AsyncDisposable {
 
   /**
    * For agents whose tools are not made by `tool()`: a tool was called. An error is the exception rule's matter, unless
-   * it comes from a call of this session that the rule has seen.
+   * it comes from a call of this session that the rule has seen, or tells of wrong arguments, of something that was
+   * called off, or of an engine that failed.
    * @param messages replaces the conversation, where nothing was rolled back
    * @returns the history to go on with where a rollback happened, else undefined
    */
@@ -513,7 +514,7 @@ export class RewindSession implements AsyncDisposable {
     const seen = happened ? this.#tools.seen(error) : undefined
     // What was said since the checkpoint is undone: it must not come back.
     if (seen?.status === 'rolled_back') return this.getMessages(options)
-    const failed = happened && seen === undefined
+    const failed = happened && seen === undefined && isFailure(error)
     const result = await this.#act('onToolResult', (rpc, acting) =>
       rpc.rules.onToolResult({
         ...acting,

@@ -87,9 +87,10 @@ export class Tools {
   seen(error: unknown): AutoRollback | null | undefined {
     if (typeof error !== 'object' || error === null) return undefined
     const known = this.#offered.get(error)
-    return known === undefined && error instanceof RewindError
-      ? ((error.data.autoRollback as AutoRollback | null | undefined) ?? undefined)
-      : known
+    if (known !== undefined) return known
+    const done = error instanceof RewindError ? (error.data.autoRollback as AutoRollback | null | undefined) : null
+    // One that was caught and thrown again in other words is the same failure.
+    return done ?? this.seen((error as { cause?: unknown }).cause)
   }
 
   /** @throws InvalidOptionError */
@@ -132,12 +133,17 @@ export class Tools {
     if (!frame.muted && this.seen(error) === undefined && isFailure(error)) {
       try {
         const done = await this.#session.failed(error, name)
+        if (typeof error === 'object' && error !== null) this.#offered.set(error, done)
         if (done?.status === 'rolled_back') frame.untold.push(done)
       } catch (unable) {
         told = `${told}\n${wordsOf(unable)}`
       }
     }
-    if (passesOn(error)) throw error
+    if (passesOn(error)) {
+      // No model reads this one: the next answer tells of it.
+      this.#untold.push(...frame.untold)
+      throw error
+    }
     return withNotices(`ERROR: ${told}`, this.#toTell(frame))
   }
 
@@ -148,8 +154,11 @@ export class Tools {
   }
 }
 
-/** Whether it says that the work failed: not that it was asked for wrongly, called off, or could not be done here. */
-function isFailure(error: unknown): boolean {
+/**
+ * Whether it says that the work failed: not that it was asked for wrongly, called off, or could not be done here.
+ * @internal
+ */
+export function isFailure(error: unknown): boolean {
   if (error instanceof RewindError)
     return [CommandError, CommandTimeoutError, VerificationFailedError].some((kind) => error instanceof kind)
   return !(error instanceof Error && error.name === 'AbortError')

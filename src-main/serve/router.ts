@@ -118,7 +118,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       ),
       missed: os.timeline.missed.handler((call) => of(call).missed(call.input)),
       unheard: os.timeline.unheard.handler((call) => of(call).unheard(call.input)),
-      undo: os.timeline.undo.handler((call) => of(call).undo('you', call.input.format)),
+      undo: os.timeline.undo.handler((call) => of(call).undo(call.input)),
       pin: os.timeline.pin.handler((call) => of(call).pin(call.input)),
       prune: os.timeline.prune.handler((call) => of(call).prune(call.input)),
       gc: os.timeline.gc.handler((call) => of(call).gc()),

@@ -43,6 +43,34 @@ const sync = (messages: unknown, more: Partial<Parameters<Session['sync']>[0]> =
 const now = (conversation = 'main') => session.conversation({ at: 'now', conversation })
 
 describe('conversations', () => {
+  test('a point that holds words alone: the history goes on in the format that was spoken since', async () => {
+    await fresh()
+    await sync([user('go')])
+    await checkpoint(session, 'stable')
+    await sync([user('go'), calling('1'), result('1')])
+    expect(now().format).toBe('anthropic')
+    const { messages, format } = await rollback(session, 'stable')
+    expect(format).toBe('anthropic')
+    expect(messages.map(({ role }) => role)).toEqual(['user'])
+    expect(now().problems).toEqual([])
+    await session.undo()
+    expect(now()).toMatchObject({ format: 'anthropic', messages: [user('go'), calling('1'), result('1')] })
+  })
+
+  test('what an agent says before a tool call does not come back over a rewind that it has not heard of', async () => {
+    await fresh()
+    await write(session, 'a', '1')
+    await checkpoint(session, 'stable', [user('go')])
+    await write(session, 'a', '2')
+    const { epoch } = session.timeline()
+    const moving = rollback(session, 'stable')
+    const late = { epoch, messages: [user('go'), user('undone')], tool: null }
+    await expect(session.onToolCall(late)).rejects.toBeInstanceOf(SessionRewoundError)
+    await moving
+    expect(now().messages).not.toContainEqual(user('undone'))
+    await expect(session.onToolResult({ ...late, error: 'boom' })).rejects.toBeInstanceOf(SessionRewoundError)
+  })
+
   test('a point holds them all, and a rewind restores and mends each in its own format', async () => {
     await fresh()
     await write(session, 'a.txt', '1')

@@ -91,6 +91,10 @@ describe('a ledger as a document', () => {
     expect(JSON.parse(exported('json', broken)).ledger).toMatchObject({ whole: false, broken_at: 2 })
   })
 
+  test('rows that were appended since it was checked are not in it', () => {
+    expect(JSON.parse(exported('json', { ...check, rows: 1 })).entries).toHaveLength(1)
+  })
+
   test('an empty one is a document too', () => {
     const empty = (format: LedgerFormat) => [...exportLedger(session, { ...check, rows: 0 }, () => [], format)].join('')
     expect(JSON.parse(empty('json')).entries).toEqual([])

@@ -24,11 +24,16 @@ export function exportLedger(
   format: LedgerFormat,
 ): Generator<string> {
   const writers = { json, csv, html }
-  return writers[format](session, check, everyOf(rows))
+  return writers[format](session, check, first(check.rows, rows))
 }
 
-function* everyOf(rows: RowsAfter): Generator<LedgerEntry> {
-  for (let part = rows(0); part.length > 0; part = rows(part.at(-1)?.id ?? 0)) yield* part
+/** The rows that were checked: what is appended meanwhile is not among them. */
+function* first(count: number, rows: RowsAfter): Generator<LedgerEntry> {
+  let left = count
+  for (let part = rows(0); part.length > 0 && left > 0; part = rows(part.at(-1)?.id ?? 0)) {
+    yield* part.slice(0, left)
+    left -= part.length
+  }
 }
 
 const checkFields = ({ whole, rows, head, brokenAt, anchor }: LedgerCheck) => ({

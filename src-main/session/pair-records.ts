@@ -13,7 +13,7 @@ import {
   type RollbackResult,
   type TakenBy,
 } from '../contract/index.ts'
-import { rewindHistory } from '../memory/index.ts'
+import { formatOf, rewindHistory } from '../memory/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox/index.ts'
 import type { Pinned } from '../store/index.ts'
 import type { SessionContext } from './context.ts'
@@ -262,15 +262,17 @@ export class PairRecords {
     return [...keys].map((conversation) => {
       const left = this.#context.pinned(intent.left, conversation)
       const then = held.find((one) => one.conversation === conversation)
-      // An empty history has been written in no format yet: whoever has spoken since goes on in their own.
-      const format = then && then.node !== null ? then.format : left.format
       const snapshot = then?.node ?? null
+      const said = store.messages.load(snapshot)
+      // Nothing, or words alone, are written alike in many formats: whoever has spoken since goes on in their own.
+      const isTheirs = said.every((message) => formatOf(left.format).fits(message))
+      const format = then && (intent.undo || !isTheirs) ? then.format : left.format
       const asItWas = { left, snapshot, pinned: { conversation, node: snapshot, format }, repairs: [] }
       // A sub-agent that had not begun, or said nothing, has nobody to be told.
       if (intent.undo || (snapshot === null && conversation !== MAIN)) return asItWas
       const { messages, repairs } = rewindHistory(
         {
-          snapshot: store.messages.load(snapshot),
+          snapshot: said,
           label: nameOf(target),
           patchNotes: intent.patchNotes,
           ...(intent.only ? { only: intent.only } : {}),

@@ -57,7 +57,7 @@ export class Pair {
   /** Set while a rollback runs: why commands end now. */
   rewindNote: string | null = null
   /** The verdict on files that no point holds yet, and when they were last changed. */
-  judged: { verdict: Verdict; lastChange: number | null } | null = null
+  judged: { verdict: Verdict; lastChange: number } | null = null
   readonly #running: () => string[]
   readonly #records: PairRecords
   /** Ids of points whose files are still to be counted, oldest first. */
@@ -126,9 +126,9 @@ export class Pair {
   }
 
   /** Goes back to what the last rollback left, messages exactly as they were. Undoing twice is redoing. */
-  undo(by: Actor): Promise<RollbackResult> {
+  undo(by: Actor, epoch?: number): Promise<RollbackResult> {
     const { undo } = this.#context.row
-    return this.#move({ to: undo ?? '', only: null, patchNotes: null, by }, true)
+    return this.#move({ to: undo ?? '', only: null, patchNotes: null, by, epoch }, true)
   }
 
   /** Every conversation as it stands, with the one that is handed over in its place. */
@@ -149,6 +149,12 @@ export class Pair {
     const { judged } = this
     this.judged = null
     return judged !== null && judged.lastChange === (await sandbox.lastChange()) ? judged.verdict : null
+  }
+
+  /** What a store that could not be written left open is recorded before anything is built on it. */
+  async finish(sandbox: Sandbox): Promise<void> {
+    const { store, id, gate } = this.#context
+    if (store.journal.open(id).length > 0) await gate.exclusive(() => this.recover(sandbox))
   }
 
   /** Finishes or drops what is open in the journal: left by a killed host, or by a store that could not be written. */

@@ -223,6 +223,31 @@ describe('rules', () => {
     await write(session, 'a', 'goes on')
   })
 
+  test('an undo on top of a rewind that the caller has not heard of is refused', async () => {
+    await write(session, 'a', '1')
+    await checkpoint(session, 'one')
+    await write(session, 'a', '2')
+    const { epoch } = await rollback(session, 'one')
+    await write(session, 'a', '3')
+    await rollback(session, 'one')
+    await expect(session.undo({ epoch })).rejects.toMatchObject({ code: 'SESSION_REWOUND' })
+    expect(await tree(session)).toContain('./a: 1')
+    await session.undo({ epoch: epoch + 1 })
+    expect(await tree(session)).toContain('./a: 3')
+  })
+
+  test('what failed before a rewind rolls nothing back after it', async () => {
+    onException('base')
+    await write(session, 'a', '1')
+    await checkpoint(session, 'one')
+    await write(session, 'a', '2')
+    const running = run(session, 'sleep 0.5; exit 3', { guarded: true })
+    await expect.poll(() => session.commands().at(-1)?.status).toBe('running')
+    await rollback(session, 'one')
+    expect((await running).autoRollback).toBeNull()
+    expect(await tree(session)).toContain('./a: 1')
+  })
+
   test('nothing of it can be used after the end', async () => {
     await session.end()
     await expect(session.runTests({ command: 'true' })).rejects.toMatchObject({ code: 'SANDBOX_NOT_FOUND' })

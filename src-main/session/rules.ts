@@ -15,6 +15,7 @@ import {
   RollbackFailedError,
   type Rules as RuleSet,
   type RulesSet,
+  SessionRewoundError,
   VerificationFailedError,
   VerificationHaltError,
   type VerifierSpec,
@@ -94,9 +95,9 @@ export class Rules {
    * A tool has failed: the exception rule looks at it.
    * @throws RollbackFailedError
    */
-  onToolError(error: string, tool: string | null): Promise<AutoRollback | null> {
+  onToolError(error: string, tool: string | null, epoch: number | undefined): Promise<AutoRollback | null> {
     const notes = `${tool ?? 'A tool'} failed: ${error.slice(0, NOTES_LIMIT)}`
-    return this.fire('exception', notes, new CommandError(notes))
+    return this.fire('exception', notes, new CommandError(notes), epoch)
   }
 
   /** An automatic checkpoint, of which the rule may keep only the last. @returns its label */
@@ -112,9 +113,15 @@ export class Rules {
    * @param notes what failed, for the resume cue
    * @returns what was done; null where no rule is on, the session waits for a decision, or the target does not exist (a
    *   ledger row says so)
+   * @param epoch of what failed: where somebody rewound it since, there is nothing left to undo
    * @throws RollbackFailedError with `cause` as its cause
    */
-  async fire(event: RollbackEvent, notes: string, cause: unknown): Promise<AutoRollback | null> {
+  async fire(
+    event: RollbackEvent,
+    notes: string,
+    cause: unknown,
+    epoch: number = this.#context.row.epoch,
+  ): Promise<AutoRollback | null> {
     const rule = this.current.autoRollback
     const context = this.#context
     if (!rule?.events.includes(event) || context.row.status === 'halted') return null
@@ -132,7 +139,7 @@ export class Rules {
       return null
     }
     try {
-      const result = await this.#pair.rollback({ to: rule.to, only: null, patchNotes: notes, by: 'rule' })
+      const result = await this.#pair.rollback({ to: rule.to, only: null, patchNotes: notes, by: 'rule', epoch })
       const done: AutoRollback = {
         event,
         to: rule.to,
@@ -145,6 +152,7 @@ export class Rules {
       context.updateRow({ lastAutoRollback: done })
       return done
     } catch (error) {
+      if (error instanceof SessionRewoundError) return null
       throw new RollbackFailedError(
         `The automatic rollback to ${rule.to} failed: ${error instanceof Error ? error.message : String(error)}`,
         { cause, nextStep: 'The session is as the failure left it; rewind by hand.' },
@@ -172,17 +180,18 @@ export class Rules {
           verdict: verdict && { status: verdict.status, text: formatVerificationResult(verdict), at: new Date() },
         }),
     })
+    return this.#judge(spec.command, result, epoch)
+  }
+
+  /** @param epoch of what the verifier saw */
+  async #judge(command: CommandLine, result: VerificationResult, epoch: number): Promise<Passed> {
+    const text = formatVerificationResult(result)
+    const rule = this.current.autoRollback
+    const judged = await this.#judgedPoint()
     if (this.#context.row.epoch !== epoch)
       throw new CancelledError('The session was rewound while its verifier ran: what it saw is gone.', {
         nextStep: 'Run it again.',
       })
-    return this.#judge(spec.command, result)
-  }
-
-  async #judge(command: CommandLine, result: VerificationResult): Promise<Passed> {
-    const text = formatVerificationResult(result)
-    const rule = this.current.autoRollback
-    const judged = await this.#judgedPoint()
     const row = {
       checkpoint: rule?.to ?? null,
       point: judged,
@@ -213,7 +222,7 @@ export class Rules {
           autoRollback: done,
         },
       })
-    const done = await this.fire('test_failure', text, fail(null))
+    const done = await this.fire('test_failure', text, fail(null), epoch)
     // What was judged is now frozen as the tip that the rollback left.
     await this.#verdict(done?.status === 'rolled_back' ? this.#context.row.undo : judged, result, text)
     throw fail(done)
@@ -292,8 +301,9 @@ export class Rules {
   async #verdict(point: string | null, { status }: VerificationResult, text: string): Promise<void> {
     const verdict = { status, text, at: new Date() }
     if (point !== null) return this.#context.updatePoint(point, { verdict })
-    const sandbox = await this.#context.live()
-    this.#pair.judged = { verdict, lastChange: await sandbox.lastChange() }
+    const lastChange = await (await this.#context.live()).lastChange()
+    // Whatever else runs may have written since the verifier looked.
+    if (lastChange !== null && this.#commands.running.length === 0) this.#pair.judged = { verdict, lastChange }
   }
 
   #store(rules: RuleSet): RuleSet {

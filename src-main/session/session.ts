@@ -217,8 +217,11 @@ export class Session {
     return writtenAs(result, input.format ?? 'auto')
   }
 
-  async undo(by: Actor = 'you', format: MessageFormat = 'auto'): Promise<RollbackResult> {
-    return writtenAs(await this.#pair.undo(by), format)
+  async undo(
+    { epoch, format = 'auto' }: { epoch?: number | undefined; format?: MessageFormat | undefined } = {},
+    by: Actor = 'you',
+  ): Promise<RollbackResult> {
+    return writtenAs(await this.#pair.undo(by, epoch), format)
   }
 
   /** What somebody missed who last saw epoch `since`: the rewinds, and how the files of then differ from now's. */
@@ -342,7 +345,7 @@ export class Session {
   /** @throws SessionRewoundError with the history to use, InvalidMessagesError; nothing is changed then */
   async sync(input: WithDefaults<Inputs['messages']['sync']>): Promise<Synced> {
     const context = this.#context
-    await context.workable()
+    await this.#pair.finish(await context.workable())
     return context.gate.shared(async () => {
       this.#conversations.assertFresh(input.conversation ?? MAIN, input.epoch, input.revision)
       return this.#conversations.sync(input)
@@ -426,18 +429,21 @@ export class Session {
   async onToolCall(input: WithDefaults<Inputs['rules']['onToolCall']>): Promise<{ checkpoint: string | null }> {
     await this.#context.workable()
     this.#context.assertEpoch(input.epoch)
-    if (input.messages !== null) await this.#context.gate.shared(async () => this.#conversations.sync(input))
+    const { messages } = input
+    if (messages !== null) await this.sync({ ...input, messages, revision: null })
     return { checkpoint: await this.#rules.onToolCall(input.tool) }
   }
 
   async onToolResult(input: WithDefaults<Inputs['rules']['onToolResult']>): Promise<ToolOutcome> {
     await this.#context.workable()
     this.#context.assertEpoch(input.epoch)
-    if (input.messages !== null) await this.#context.gate.shared(async () => this.#conversations.sync(input))
-    const autoRollback = input.error === null ? null : await this.#rules.onToolError(input.error, input.tool)
+    const { messages } = input
+    if (messages !== null) await this.sync({ ...input, messages, revision: null })
+    const autoRollback =
+      input.error === null ? null : await this.#rules.onToolError(input.error, input.tool, input.epoch)
     if (!autoRollback) return { messages: null, autoRollback }
-    const { messages } = this.conversation({ at: 'now', conversation: input.conversation, format: input.format })
-    return { messages, autoRollback }
+    const { conversation, format } = input
+    return { messages: this.conversation({ at: 'now', conversation, format }).messages, autoRollback }
   }
 
   async onTurn(input: Inputs['rules']['onTurn']): Promise<{ checkpoint: string | null }> {
@@ -526,21 +532,21 @@ export class Session {
 
   #guard(id: string): void {
     if (this.#rolledBackBy.has(id)) return
-    const rolledBack = this.#afterGuarded(id)
+    const rolledBack = this.#afterGuarded(id, this.#context.row.epoch)
     // Whoever waits for the command meets its failure; nobody may be waiting.
     rolledBack.catch(() => {})
     this.#rolledBackBy.set(id, rolledBack)
   }
 
   /** A command has ended whose failure counts: the exception rule looks at it. */
-  async #afterGuarded(id: string): Promise<AutoRollback | null> {
+  async #afterGuarded(id: string, epoch: number): Promise<AutoRollback | null> {
     const record = await this.#commands.ended(id)
     const failed = record.status === 'timed-out' || (record.status === 'exited' && record.code !== 0)
     if (!failed) return null
     const what = record.status === 'timed-out' ? 'timed out' : `ended with ${record.signal ?? `code ${record.code}`}`
     const notes = `\`${textOf(record.command)}\` ${what}`
     const Failure = record.status === 'timed-out' ? CommandTimeoutError : CommandError
-    return this.#rules.fire('exception', notes, new Failure(notes))
+    return this.#rules.fire('exception', notes, new Failure(notes), epoch)
   }
 
   #resolve(ref: string): Point {

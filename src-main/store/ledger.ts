@@ -75,9 +75,15 @@ export function ledgerRepository(db: Database) {
     status: status ?? null,
     since: since?.getTime() ?? null,
   })
-  const anchors = ledgerAnchors(join(dirname(db.name), 'ledgers'), (session) => {
-    const row = last.get(session)
-    return row ? { rows: row.id, hash: row.hash } : null
+  const hashOf = db.prepare<[string, number], string>('SELECT hash FROM ledger WHERE session = ? AND id = ?').pluck()
+  const anchors = ledgerAnchors(join(dirname(db.name), 'ledgers'), {
+    end: (session) => {
+      const row = last.get(session)
+      return row ? { rows: row.id, hash: row.hash } : null
+    },
+    hashOf: (session, row) => hashOf.get(session, row),
+    // A commit alone is not on the disk (see database.ts); what is copied to the main file was synced before.
+    sync: () => db.pragma('wal_checkpoint(PASSIVE)'),
   })
 
   return {
@@ -93,6 +99,8 @@ export function ledgerRepository(db: Database) {
     list: (session: string, filter?: LedgerFilter): LedgerEntry[] => list.all(wanted(session, filter)).map(rows.read),
     /** At most `limit` rows that follow the one of that id (0: from the first). */
     after: (session: string, id: number, limit: number): LedgerEntry[] => next.all(session, id, limit).map(rows.read),
+    /** Notes the ends of chains that wait to be noted: before the store is closed. */
+    flush: (): void => anchors.flush(),
     /** Recomputes the whole chain, and looks whether the note of its end agrees. */
     verify(session: string): LedgerCheck {
       const noted = anchors.read(session)

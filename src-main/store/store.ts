@@ -18,6 +18,7 @@ export type Store = ReturnType<typeof storeOver>
 export function storeOver(db: Database) {
   const over = <R extends object>(make: (db: Database) => R) => guarded(make(db), db.name)
   const messages = over(messageRepository)
+  const ledger = over(ledgerRepository)
   /** What is remembered of histories goes with work that was taken back. */
   const restoring = <T>(run: () => T): T => {
     try {
@@ -38,6 +39,7 @@ export function storeOver(db: Database) {
         /** As `transaction`, and on the disk when it returns: for what recovery after a power cut builds on. */
         durably: <T>(work: () => T): T => restoring(() => durable(db, work)),
         close: (): void => {
+          ledger.flush()
           db.close()
         },
       },
@@ -46,7 +48,7 @@ export function storeOver(db: Database) {
     sessions: over(sessionRepository),
     points: over(pointRepository),
     messages,
-    ledger: over(ledgerRepository),
+    ledger,
     commands: over(commandRepository),
     journal: over(journalRepository),
     events: over(eventRepository),

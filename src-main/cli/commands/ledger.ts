@@ -93,6 +93,7 @@ async function exportTo(cli: Cli, file: unknown, format: LedgerFormat, filters: 
     await rm(partial, { force: true })
     throw unwritten(path, error)
   }
+  if (!check.whole) cli.exitCode = 1
   cli.out.result({ path, format, ...check }, `Wrote ${visibleName(path)}: ${checked(check)}`)
 }
 

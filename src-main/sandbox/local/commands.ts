@@ -251,7 +251,11 @@ export class Commands {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     this.#hurry = resolve
     const late = sleep(PARK_LATEST_MS, undefined, { ref: false })
-    this.#parked = Promise.race([command.ended, asked, late]).then(() => this.#park())
+    const launcher = this.#launcher
+    // One that was put in its place meanwhile has been parked already.
+    this.#parked = Promise.race([command.ended, asked, late]).then(() =>
+      this.#launcher === launcher ? this.#park() : null,
+    )
   }
 
   /**
@@ -264,6 +268,8 @@ export class Commands {
     const { promise: ready, resolve } = Promise.withResolvers<void>()
     this.#pairReady = resolve
     const group = (await this.#options.groups?.moveToNew(launcher.pid).catch(() => null)) ?? null
+    // What a dead one is asked for would be read by the next: they share the descriptor.
+    if (!isRunning(launcher.pid)) return null
     launcher.ahead()
     await this.#unlessLost(ready, () => true)
     return group

@@ -6,6 +6,7 @@
  * what was being written, and nothing else.
  */
 import { mkdirSync, renameSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import { crashPoint } from '../../store/index.ts'
 import type { LayerReader } from '../layers/index.ts'
 import { codeOf } from './folding.ts'
@@ -59,7 +60,8 @@ export class Compacting {
   /** Looks for something to do once it is quiet. */
   soon(): void {
     clearTimeout(this.#timer)
-    if (this.#stopped || this.#isWorking || !OVERLAYS.some((overlay) => this.#isDue(overlay))) return
+    if (this.#stopped || this.#isWorking) return
+    if (!OVERLAYS.some((overlay) => this.#isDue(overlay)) && this.#idleNow().length === 0) return
     this.#waitingSince ||= Date.now()
     const patience = this.#waitingSince + PATIENCE_MS - Date.now()
     this.#timer = setTimeout(
@@ -69,8 +71,8 @@ export class Compacting {
         this.#working = this.#work().then(
           () => {
             this.#isWorking = false
-            // What came to be due meanwhile.
-            this.soon()
+            // What came to be due meanwhile. Folders of no use wait for the next operation, which unmounts them.
+            if (OVERLAYS.some((overlay) => this.#isDue(overlay))) this.soon()
           },
           () => {
             // What cannot be written now is tried again after the next operation; one that needs it says why it cannot be.
@@ -105,7 +107,7 @@ export class Compacting {
   }
 
   #isDue(overlay: Overlay): boolean {
-    return this.#next(overlay, this.#options.standing.state[overlay].head) !== null || this.#idleNow().length > 0
+    return this.#next(overlay, this.#options.standing.state[overlay].head) !== null
   }
 
   async #work(): Promise<void> {
@@ -121,6 +123,8 @@ export class Compacting {
         if (done) break
       }
     }
+    // Our own reading is over by then.
+    await setImmediate()
     if (!this.#stopped) this.#removeIdle()
   }
 

@@ -105,6 +105,23 @@ suiteNeeding(['local'], 'what is killed under the local engine', () => {
     expect(await box.sandbox.processes()).toEqual([])
   })
 
+  test('everything inside killed by a short command: what the next ones start is theirs to end', async () => {
+    const { home, workspace } = place()
+    const own = { image: null, scope: 'workspace', env: {}, hidden: [home] } as const
+    const spec = { id: 'x', workspace, base: 'auto', network: true, ...own } as const
+    const box = new Box(await createLocalProvider({ home }).create(spec))
+    onTestFinished(() => box.sandbox.destroy())
+    const deadly = await box.sandbox.exec({ id: 'deadly', command: 'kill -9 -1' })
+    await deadly.ended
+    await sleep(100)
+    for (const id of ['one', 'two', 'three']) {
+      const slow = await box.sandbox.exec({ id, command: 'sleep 300 & sleep 301', timeoutMs: 400 })
+      expect((await slow.ended).status).toBe('timed-out')
+      expect(await box.sandbox.processes()).toEqual([])
+    }
+    expect(await box.say('echo on')).toBe('on')
+  })
+
   test('control shell killed where none can be opened for a while: an adopted command is still seen to end', async () => {
     const { home, workspace } = place()
     const provider = createLocalProvider({ home })

@@ -7,6 +7,7 @@ import {
   fromRpcError,
   HostUnavailableError,
   InvalidOptionError,
+  RewindError,
   type SessionEvent,
   StoreUnavailableError,
 } from '../../contract/index.ts'
@@ -97,6 +98,14 @@ describe('a client', () => {
     await sleep(50)
     client.close()
     expect(await waited).toBeInstanceOf(ConnectionLostError)
+  })
+
+  test('a call that waits for a connection ends with the client too', async () => {
+    await host.close()
+    const eager = await connectHost({ home, start: false })
+    const asked = eager.rpc.sessions.list().catch((error: unknown) => error)
+    eager.close()
+    expect(await asked).toBeInstanceOf(RewindError)
   })
 
   test('a stream of events goes on without gap or repeat', async () => {

@@ -34,6 +34,8 @@ export interface HostClient {
    * before the next call.
    */
   inUse(on: boolean): void
+  /** It has given up: no call of it reaches a host any more. */
+  readonly lost: boolean
   close(): void
 }
 
@@ -82,6 +84,9 @@ export async function connectHost({ home, start, version, grants }: ConnectOptio
   const client: HostClient = {
     rpc: createORPCClient<Rpc>(link),
     inUse: (on) => socket.inUse(on),
+    get lost() {
+      return socket.failure !== undefined
+    },
     close: () => socket.close(),
   }
   if (start && version !== undefined) await renewOlderHost(client.rpc, socket, home, version)

@@ -55,11 +55,14 @@ export class HostSocket {
   }
 
   close(): void {
+    const wasOpen = this.#state === OPEN
     this.#closing = true
     this.#state = CLOSED
     // Calls that wait for an answer are not to be made again.
     this.failure ??= new ConnectionLostError('The connection to the host was closed before it had answered.')
     this.#socket?.close()
+    // Calls that wait for a connection that is only being made.
+    if (!wasOpen) this.#emit('close')
   }
 
   addEventListener(kind: string, listener: Listener, options?: { once?: boolean }): void {

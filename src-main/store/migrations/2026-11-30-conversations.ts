@@ -88,6 +88,8 @@ export const conversations: Migration = {
       host, ms, bytes, pinned, renumbered.id, 'openai', NULL, workspaceTop, machineTop
     FROM points LEFT JOIN renumbered ON renumbered.was = points.node
     ORDER BY session, seq;
+    -- What refers to a row that is dropped is looked for by this.
+    CREATE INDEX oldPoints ON points (session, parent);
     DROP TABLE points;
     ALTER TABLE newPoints RENAME TO points;
 
@@ -102,6 +104,7 @@ export const conversations: Migration = {
     ))) WHERE kind = 'rollback';
 
     DROP TABLE renumbered;
+    CREATE INDEX oldNodes ON nodes (parent);
     DROP TABLE nodes;
     DROP TABLE payloads;
     ALTER TABLE newNodes RENAME TO nodes;
