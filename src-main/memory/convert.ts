@@ -1,6 +1,6 @@
 /** A history in another format's writing. */
 import type { Message, StoredFormat } from '../contract/index.ts'
-import { cueMark } from './cue.ts'
+import { isCueText } from './cue.ts'
 import type { Converted } from './format.ts'
 import { formatOf } from './formats/index.ts'
 
@@ -30,6 +30,6 @@ function cueIn(messages: readonly Message[], format: StoredFormat): string | nul
   const holder = messages.findLast(source.isCue)
   if (!holder) return null
   const parts = source.read([holder]).messages.flatMap((spoken) => spoken.parts)
-  const words = parts.findLast((part) => part.kind === 'text' && part.text.startsWith(cueMark))
+  const words = parts.findLast((part) => part.kind === 'text' && isCueText(part.text))
   return words?.kind === 'text' ? words.text : null
 }

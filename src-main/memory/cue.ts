@@ -1,7 +1,7 @@
 /** The text that tells an agent, after a rollback, where it stands. */
 
-/** What every cue begins with: by this it is found and replaced, so that cues do not stack. */
-export const cueMark = '[REWIND]'
+/** What every cue begins with. */
+const cueMark = '[REWIND]'
 
 export interface CueFacts {
   /** The checkpoint's label, or its id where it has none. */
@@ -25,8 +25,8 @@ const remains = {
 }
 
 /**
- * The whole first line of a cue of ours: what a cue is known by where it stands among the words of a person, who may well
- * begin a line of their own with the mark.
+ * The first line of a cue of ours: by this and its last one it is found and replaced, so that cues do not stack. The mark
+ * alone is not enough: a person's words may well begin with it, and so may a client's own instructions.
  */
 const firstLine =
   /^\[REWIND\] (?:The environment was|The conversation was|Environment and conversation were) taken back to the checkpoint "/

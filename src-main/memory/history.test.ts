@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { InvalidMessagesError, type Message } from '../contract/index.ts'
+import { InvalidMessagesError, type Message, type StoredFormat } from '../contract/index.ts'
 import { cueIndex, isCue, judgeMessages, resumeCue, rewindHistory, validateHistory, withCue } from './index.ts'
 
 const user: Message = { role: 'user', content: 'hi' }
 const call: Message = { role: 'assistant', content: '', tool_calls: [{ id: '1' }] }
 const answer: Message = { role: 'tool', tool_call_id: '1', content: 'ok' }
+const cueTo = (label: string): string => resumeCue({ label, patchNotes: null })
 
 describe('parsing', () => {
   it('takes every role of the schema and gives the same objects back', () => {
@@ -108,27 +109,50 @@ describe('the cue', () => {
   })
 
   it('comes last, as a system message, and replaces earlier ones', () => {
-    const first = withCue([user], '[REWIND] one')
-    expect(first).toEqual([user, { role: 'system', content: '[REWIND] one' }])
-    const second = withCue([...first, call, answer], '[REWIND] two')
-    expect(second).toEqual([user, call, answer, { role: 'system', content: '[REWIND] two' }])
+    const first = withCue([user], cueTo('one'))
+    expect(first).toEqual([user, { role: 'system', content: cueTo('one') }])
+    const second = withCue([...first, call, answer], cueTo('two'))
+    expect(second).toEqual([user, call, answer, { role: 'system', content: cueTo('two') }])
     expect(cueIndex(second)).toBe(3)
     expect(cueIndex([user])).toBeNull()
   })
 
   it('never stands between a call and its results', () => {
-    const cue = { role: 'system', content: '[REWIND] now' }
-    expect(withCue([user, call], '[REWIND] now')).toEqual([user, cue, call])
+    const cue = { role: 'system', content: cueTo('now') }
+    expect(withCue([user, call], cueTo('now'))).toEqual([user, cue, call])
     const half: Message = { ...call, tool_calls: [{ id: '1' }, { id: '2' }] }
-    expect(withCue([user, half, answer], '[REWIND] now')).toEqual([user, cue, half, answer])
-    expect(withCue([half, answer, user], '[REWIND] now')).toEqual([half, answer, user, cue])
+    expect(withCue([user, half, answer], cueTo('now'))).toEqual([user, cue, half, answer])
+    expect(withCue([half, answer, user], cueTo('now'))).toEqual([half, answer, user, cue])
   })
 
-  it('is known by role and beginning alone', () => {
-    expect(isCue({ role: 'system', content: '[REWIND] x' })).toBe(true)
-    expect(isCue({ role: 'user', content: '[REWIND] x' })).toBe(false)
-    expect(isCue({ role: 'system', content: 'about [REWIND]' })).toBe(false)
-    expect(isCue({ role: 'system', content: ['[REWIND]'] })).toBe(false)
+  it('is known by role, first and last line', () => {
+    expect(isCue({ role: 'system', content: cueTo('x') })).toBe(true)
+    expect(isCue({ role: 'user', content: cueTo('x') })).toBe(false)
+    expect(isCue({ role: 'system', content: '[REWIND] x' })).toBe(false)
+    expect(isCue({ role: 'system', content: `about ${cueTo('x')}` })).toBe(false)
+    expect(isCue({ role: 'system', content: [cueTo('x')] })).toBe(false)
+  })
+
+  it.each<[StoredFormat, Message]>([
+    ['openai', { role: 'system', content: '[REWIND] is a tool that you have.' }],
+    ['langchain', { type: 'system', content: '[REWIND] is a tool that you have.' }],
+    ['vercel', { role: 'system', content: '[REWIND] is a tool that you have.' }],
+    ['vercel', { id: 's', role: 'system', parts: [{ type: 'text', text: '[REWIND] is a tool that you have.' }] }],
+    ['openai-responses', { role: 'developer', content: '[REWIND] is a tool that you have.' }],
+    [
+      'openai-responses',
+      {
+        role: 'developer',
+        content: [
+          { type: 'input_text', text: cueTo('x') },
+          { type: 'input_text', text: 'Be brief.' },
+        ],
+      },
+    ],
+  ])('in %s is not taken for instructions of a client: %j', (format, instructions) => {
+    const { messages } = rewindHistory({ snapshot: [instructions], label: 'a', patchNotes: null }, format)
+    expect(messages).toHaveLength(2)
+    expect(messages[0]).toBe(instructions)
   })
 })
 
@@ -147,7 +171,7 @@ describe('rewinding', () => {
   })
 
   it('does not take an earlier cue for a message between a call and its result', () => {
-    const earlier = { role: 'system', content: '[REWIND] earlier' }
+    const earlier = { role: 'system', content: cueTo('earlier') }
     const { messages, repairs } = rewindHistory({ snapshot: [call, earlier, answer], label: 'x', patchNotes: null })
     expect(messages.slice(0, 2)).toEqual([call, answer])
     expect(repairs).toEqual([])

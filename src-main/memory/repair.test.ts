@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../contract/index.ts'
-import { isCue, repairHistory, rewindHistory, validateHistory } from './index.ts'
+import { isCue, repairHistory, resumeCue, rewindHistory, validateHistory } from './index.ts'
 import { cancelledText } from './pieces.ts'
 
 const user = (content: string): Message => ({ role: 'user', content })
@@ -99,7 +99,7 @@ const plain = fc.constantFrom<Message[]>(
   [user('go on')],
   [{ role: 'assistant', content: 'thinking' }],
   [{ role: 'system', content: 'be brief' }],
-  [{ role: 'system', content: '[REWIND] an earlier cue' }],
+  [{ role: 'system', content: resumeCue({ label: 'earlier', patchNotes: null }) }],
 )
 const stray = id.map((one) => [result(one, 'stray')])
 const history = fc

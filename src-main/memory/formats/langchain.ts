@@ -4,7 +4,7 @@
  * form of its neighbour.
  */
 import type { Message } from '../../contract/index.ts'
-import { cueMark } from '../cue.ts'
+import { isCueText } from '../cue.ts'
 import type { Format } from '../format.ts'
 import {
   type Call,
@@ -216,7 +216,7 @@ export const langchain: Format = {
   },
   isCue(message) {
     const { type, fields } = see(message)
-    return type === 'system' && text(fields.content).startsWith(cueMark)
+    return type === 'system' && isCueText(text(fields.content))
   },
   withCue(messages, words) {
     const rest = langchain.withoutCues(messages)

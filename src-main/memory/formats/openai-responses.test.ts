@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../contract/index.ts'
+import { resumeCue } from '../cue.ts'
 import { cancelledText } from '../pieces.ts'
 import { openaiResponses as format } from './openai-responses.ts'
 
@@ -82,9 +83,11 @@ describe('the Responses format', () => {
   })
 
   test('the cue is a developer’s item', () => {
-    const [, cue] = format.withCue([user], '[REWIND] now')
-    expect(cue).toEqual({ type: 'message', role: 'developer', content: [{ type: 'input_text', text: '[REWIND] now' }] })
-    expect(format.withCue([user, cue as Message, user], '[REWIND] later').filter(format.isCue)).toHaveLength(1)
-    expect(format.isCue({ role: 'developer', content: '[REWIND] as text' })).toBe(true)
+    const words = (label: string) => resumeCue({ label, patchNotes: null })
+    const [, cue] = format.withCue([user], words('now'))
+    expect(cue).toEqual({ type: 'message', role: 'developer', content: [{ type: 'input_text', text: words('now') }] })
+    expect(format.withCue([user, cue as Message, user], words('later')).filter(format.isCue)).toHaveLength(1)
+    expect(format.isCue({ role: 'developer', content: words('as text') })).toBe(true)
+    expect(format.isCue({ role: 'developer', content: '[REWIND] is what we call this' })).toBe(false)
   })
 })

@@ -3,7 +3,7 @@
  * it consists of: its calls, its words, and the reasoning that belongs to them.
  */
 import type { Message } from '../../contract/index.ts'
-import { cueMark } from '../cue.ts'
+import { isCueText } from '../cue.ts'
 import type { Format } from '../format.ts'
 import {
   addToTurn,
@@ -194,8 +194,8 @@ export const openaiResponses: Format = {
   },
   isCue(item) {
     if (kindOf(item) !== 'message' || item.role !== 'developer') return false
-    const [first] = partsOf(item.content, readPart)
-    return first?.kind === 'text' && first.text.startsWith(cueMark)
+    const [first, ...more] = partsOf(item.content, readPart)
+    return more.length === 0 && first?.kind === 'text' && isCueText(first.text)
   },
   withCue(messages, words) {
     const rest = openaiResponses.withoutCues(messages)

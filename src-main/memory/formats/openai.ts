@@ -1,7 +1,7 @@
 /** OpenAI's chat format (Chat Completions), with the older `function_call` beside `tool_calls`. */
 import { z } from 'zod'
 import type { Message } from '../../contract/index.ts'
-import { cueMark } from '../cue.ts'
+import { isCueText } from '../cue.ts'
 import type { Format } from '../format.ts'
 import {
   type Call,
@@ -132,7 +132,7 @@ export const openai: Format = {
     }
     return told(problems)
   },
-  isCue: ({ role, content }) => role === 'system' && typeof content === 'string' && content.startsWith(cueMark),
+  isCue: ({ role, content }) => role === 'system' && isCueText(text(content)),
   withCue(messages, words) {
     const rest = openai.withoutCues(messages)
     const place = lastPlace(rest, shape)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../contract/index.ts'
 import { convertMessages } from '../convert.ts'
+import { resumeCue } from '../cue.ts'
 import { cancelledText } from '../pieces.ts'
 import { vercel as format } from './vercel.ts'
 
@@ -96,9 +97,10 @@ describe('the messages of its user interface', () => {
   })
 
   test('have a cue of their own kind, once', () => {
-    const once = format.withCue([asked], '[REWIND] one')
-    expect(once[1]).toEqual({ id: 'rewind-cue', role: 'system', parts: [{ type: 'text', text: '[REWIND] one' }] })
-    expect(format.withCue(once, '[REWIND] two').filter(format.isCue)).toHaveLength(1)
+    const words = (label: string) => resumeCue({ label, patchNotes: null })
+    const once = format.withCue([asked], words('one'))
+    expect(once[1]).toEqual({ id: 'rewind-cue', role: 'system', parts: [{ type: 'text', text: words('one') }] })
+    expect(format.withCue(once, words('two')).filter(format.isCue)).toHaveLength(1)
   })
 
   test('are said in other formats as the turns and results that they stand for', () => {

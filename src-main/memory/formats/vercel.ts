@@ -3,7 +3,7 @@
  * and the messages of its user interface, where one part holds a call with its result and how far it came.
  */
 import type { Message, Repair } from '../../contract/index.ts'
-import { cueMark } from '../cue.ts'
+import { isCueText } from '../cue.ts'
 import type { Format, Repaired } from '../format.ts'
 import {
   type Call,
@@ -188,8 +188,8 @@ export const vercel: Format = {
   },
   isCue(message) {
     if (message.role !== 'system') return false
-    const [first] = isUi(message) ? partsIn(message.parts) : []
-    return text(first ? first.text : message.content).startsWith(cueMark)
+    const [first, ...more] = isUi(message) ? partsIn(message.parts) : []
+    return more.length === 0 && isCueText(text(first ? first.text : message.content))
   },
   withCue(messages, words) {
     const rest = vercel.withoutCues(messages)
