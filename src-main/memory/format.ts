@@ -34,6 +34,8 @@ export interface Format {
   validate(messages: readonly Message[]): string[]
   /** Whether the message is a resume cue, or holds one. */
   isCue(message: Message): boolean
+  /** Whose words a cue is: of whom it is written in the middle of a history. */
+  readonly cueRole: Spoken['role']
   /** The history with `text` as its only cue, where the provider takes it: at the end, never between a call and its results. */
   withCue(messages: readonly Message[], text: string): Message[]
   withoutCues(messages: readonly Message[]): Message[]

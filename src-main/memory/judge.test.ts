@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { InvalidMessagesError, type Message, type StoredFormat } from '../contract/index.ts'
-import { convertMessages, judgeMessages, MAX_DEPTH, repairHistory, validityOf } from './index.ts'
+import {
+  convertMessages,
+  cueIndex,
+  isCue,
+  judgeMessages,
+  MAX_DEPTH,
+  repairHistory,
+  resumeCue,
+  validateHistory,
+  validityOf,
+} from './index.ts'
 
 const user: Message = { role: 'user', content: 'hi' }
 
@@ -107,6 +117,72 @@ describe('converting', () => {
     expect(convertMessages(messages, { from: 'anthropic', to: 'openai-responses' }).messages[1]).toMatchObject({
       role: 'developer',
     })
+  })
+
+  const cue = resumeCue({ label: 'a', patchNotes: null })
+  const block = (words: string) => ({ type: 'text', text: words })
+  const done: Message = { role: 'assistant', content: 'done' }
+  const again: Message = { role: 'user', content: 'again' }
+  const answered = (id: string): Message[] => [
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'run', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: id, content: 'ok' },
+  ]
+  const use = (id: string) => ({ role: 'assistant', content: [{ type: 'tool_use', id, name: 'run', input: {} }] })
+  const answer = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' })
+
+  test.each<[string, Message[], Message[]]>([
+    [
+      'in the next user turn',
+      [user, { role: 'system', content: cue }, again, done],
+      [user, { role: 'user', content: [block(cue), block('again')] }, done],
+    ],
+    [
+      'between results and what a person said then',
+      [user, ...answered('x'), { role: 'system', content: cue }, again, done],
+      [user, use('x'), { role: 'user', content: [answer('x'), block(cue), block('again')] }, done],
+    ],
+    [
+      'before the assistant that goes on without a word of a person',
+      [user, ...answered('x'), { role: 'system', content: cue }, done],
+      [user, use('x'), { role: 'user', content: [answer('x'), block(cue)] }, done],
+    ],
+    [
+      'first, in a history that begins with it',
+      [{ role: 'system', content: cue }, ...answered('x')],
+      [{ role: 'user', content: [block(cue)] }, use('x'), { role: 'user', content: [answer('x')] }],
+    ],
+    [
+      'once, where an earlier one stands too',
+      [{ role: 'system', content: cue.replace('"a"', '"b"') }, user, { role: 'system', content: cue }, again, done],
+      [user, { role: 'user', content: [block(cue), block('again')] }, done],
+    ],
+  ])('leaves an older cue where it stood: %s', (_where, source, expected) => {
+    const there = convertMessages(source, { from: 'openai', to: 'anthropic' })
+    expect(there).toEqual({ messages: expected, notes: [] })
+    for (const to of ['openai', 'langchain', 'vercel', 'openai-responses'] as const) {
+      const { messages } = convertMessages(expected, { from: 'anthropic', to })
+      expect(validateHistory(messages, to)).toEqual([])
+      const last = source.findLastIndex((message) => message.content === cue)
+      const saidBefore = source.slice(0, last).filter((message) => !isCue(message)).length
+      expect(cueIndex(messages, to)).toBe(saidBefore)
+      expect(messages.length).toBeGreaterThan(saidBefore + 1)
+    }
+  })
+
+  test('never puts an older cue between a call and its results', () => {
+    const source: Message[] = [
+      { role: 'user', content: 'hi' },
+      { type: 'function_call', call_id: 'x', name: 'run', arguments: '{}' },
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: cue }] },
+      { type: 'function_call_output', call_id: 'x', output: 'ok' },
+      { role: 'assistant', content: 'done' },
+    ]
+    const { messages } = convertMessages(source, { from: 'openai-responses', to: 'openai' })
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'system', 'assistant'])
   })
 
   test('keeps arguments that are no JSON, and calls of free text', () => {

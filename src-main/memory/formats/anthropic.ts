@@ -158,6 +158,7 @@ export const anthropic: Format = {
     return told(problems)
   },
   isCue: (message) => message.role === 'user' && cuesIn(message.content),
+  cueRole: 'user',
   withCue(messages, words) {
     const rest = anthropic.withoutCues(messages)
     const place = lastPlace(rest, shape)
@@ -205,16 +206,18 @@ export const anthropic: Format = {
       const before = made.at(-1)
       if (blocks.length === 0) notes.say(at, 'nothing is left of it, and it was left out')
       // What one user turn holds elsewhere in several messages stands in one here, the results first.
-      else if (before?.role === 'user' && role === 'user' && holdsResultsAlone(before))
+      else if (before?.role === 'user' && role === 'user' && mayGoOn(before))
         made[made.length - 1] = { ...before, content: [...listOf(before.content), ...blocks] }
-      else made.push({ role, content: plain(blocks) })
+      else made.push({ role, content: blocks.some(isCueBlock) ? blocks : plain(blocks) })
     }
     return { messages: made, notes: notes.all }
   },
 }
 
-const holdsResultsAlone = (message: Message): boolean =>
-  Array.isArray(message.content) && blocksOf(message).every(({ type }) => type === 'tool_result')
+/** Whether a user turn holds nothing yet but results, and a cue. */
+const mayGoOn = (message: Message): boolean =>
+  Array.isArray(message.content) &&
+  blocksOf(message).every((block) => block.type === 'tool_result' || isCueBlock(block))
 
 const isCueBlock = (block: unknown): boolean => isObject(block) && block.type === 'text' && isCueText(text(block.text))
 const cuesIn = (content: unknown): boolean =>

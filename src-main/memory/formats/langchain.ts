@@ -218,6 +218,7 @@ export const langchain: Format = {
     const { type, fields } = see(message)
     return type === 'system' && isCueText(text(fields.content))
   },
+  cueRole: 'system',
   withCue(messages, words) {
     const rest = langchain.withoutCues(messages)
     const place = lastPlace(rest, shape)

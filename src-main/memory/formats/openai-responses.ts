@@ -197,6 +197,7 @@ export const openaiResponses: Format = {
     const [first, ...more] = partsOf(item.content, readPart)
     return more.length === 0 && first?.kind === 'text' && isCueText(first.text)
   },
+  cueRole: 'developer',
   withCue(messages, words) {
     const rest = openaiResponses.withoutCues(messages)
     const place = lastPlace(rest, shape)

@@ -133,6 +133,7 @@ export const openai: Format = {
     return told(problems)
   },
   isCue: ({ role, content }) => role === 'system' && isCueText(text(content)),
+  cueRole: 'system',
   withCue(messages, words) {
     const rest = openai.withoutCues(messages)
     const place = lastPlace(rest, shape)

@@ -191,6 +191,7 @@ export const vercel: Format = {
     const [first, ...more] = isUi(message) ? partsIn(message.parts) : []
     return more.length === 0 && isCueText(text(first ? first.text : message.content))
   },
+  cueRole: 'system',
   withCue(messages, words) {
     const rest = vercel.withoutCues(messages)
     const place = lastPlace(rest, shape)
