@@ -8,6 +8,7 @@ import {
   MAX_DEPTH,
   repairHistory,
   resumeCue,
+  rewindHistory,
   validateHistory,
   validityOf,
 } from './index.ts'
@@ -278,6 +279,41 @@ describe('Anthropic', () => {
     expect(messages[2]).toEqual({ role: 'user', content: [result('a'), result('b'), words], extra: 1 })
     expect(messages).toHaveLength(3)
     expect(repairs.map(({ kind }) => kind)).toEqual(['moved-result'])
+  })
+
+  test('begins with the user: turns that would come first go, with their results', () => {
+    const hm: Message = { role: 'assistant', content: 'hm' }
+    const on: Message = { role: 'user', content: 'go on' }
+    const { messages, repairs } = repairHistory([{ role: 'user', content: [result('x')] }, hm, on], 'anthropic')
+    expect(messages).toEqual([on])
+    expect(repairs).toEqual([
+      { kind: 'dropped-result', note: 'Dropped messages[0]: a result without a call.' },
+      { kind: 'dropped-turn', note: 'Dropped messages[1]: nothing of the user stands before it.' },
+    ])
+    const calling = { role: 'assistant', content: [use('a'), use('b')] }
+    const answered = { role: 'user', content: [result('a'), { type: 'text', text: 'hurry' }] }
+    const cut = repairHistory([calling, answered, hm], 'anthropic')
+    expect(cut.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'hurry' }] }, hm])
+    expect(cut.repairs).toEqual([
+      { kind: 'dropped-turn', note: 'Dropped messages[0] with its results: nothing of the user stands before it.' },
+    ])
+    expect(validateHistory(cut.messages, 'anthropic')).toEqual([])
+    expect(repairHistory([hm, calling, { role: 'user', content: [result('b')] }], 'anthropic').messages).toEqual([])
+  })
+
+  test('what went on from a cue alone is kept when that cue gives way to a later one', () => {
+    const first = rewindHistory({ snapshot: [], label: 'base', patchNotes: null }, 'anthropic').messages
+    const work = [{ role: 'assistant', content: [use('a')] }, { role: 'user', content: [result('a')] }]
+    const { messages, repairs } = rewindHistory(
+      { snapshot: [...first, ...work], label: 'a', patchNotes: null },
+      'anthropic',
+    )
+    expect(repairs).toEqual([])
+    expect(messages[1]).toEqual(work[0])
+    expect(messages.filter((message) => isCue(message, 'anthropic'))).toEqual([messages[2]])
+    expect(validateHistory(messages, 'anthropic')).toEqual([])
+    const again = rewindHistory({ snapshot: messages, label: 'a', patchNotes: null }, 'anthropic')
+    expect(again).toEqual({ messages, repairs: [], cue: 2 })
   })
 
   test('says what a strict provider would not take', () => {

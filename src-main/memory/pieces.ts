@@ -35,6 +35,8 @@ export interface Shape {
   /** `at once`: nothing but results may stand between a turn and its results; `later`: anything may. */
   results: 'at once' | 'later'
   pieces(messages: readonly Message[]): Piece[]
+  /** A history has to begin with what is no turn of the assistant. */
+  userFirst?: true
   /** A message with a result alone that says the call was cancelled by a rollback. */
   cancelled(call: Call, turn: Piece): Message
   /** Messages of pieces. Those of a message whose pieces all stand as they stood are that message itself. */
@@ -93,7 +95,8 @@ function displaced(turn: Turn, result: number, stands: (index: number) => boolea
 
 /**
  * Drops turns that nobody answered and results that answer nothing, completes turns that are answered in part, brings
- * late results back to their turn where the provider wants them there, and drops reasoning that leads to nothing.
+ * late results back to their turn where the provider wants them there, and drops reasoning that leads to nothing, and turns
+ * that would come first where the user has to.
  */
 export function repairPieces(messages: readonly Message[], shape: Shape): Repaired {
   const { pieces, turns, orphans } = pair(messages, shape)
@@ -114,6 +117,9 @@ export function repairPieces(messages: readonly Message[], shape: Shape): Repair
     else if (turn && isDropped(turn)) {
       const titles = turn.calls.map(({ call }) => call.title).join(', ')
       repairs.push({ kind: 'dropped-turn', note: `Dropped ${place}: no result for ${titles}.` })
+    } else if (turn && shape.userFirst && kept.length === 0) {
+      const results = turn.calls.length > 0 ? ' with its results' : ''
+      repairs.push({ kind: 'dropped-turn', note: `Dropped ${place}${results}: nothing of the user stands before it.` })
     } else if (turn) {
       const whole = settled.get(index) ?? null
       if (whole !== piece)

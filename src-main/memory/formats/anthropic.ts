@@ -70,6 +70,7 @@ function pieces(messages: readonly Message[]): Piece[] {
 
 const shape: Shape = {
   results: 'at once',
+  userFirst: true,
   pieces,
   cancelled: ({ key }) => ({
     role: 'user',
@@ -169,12 +170,14 @@ export const anthropic: Format = {
     return [...rest.slice(0, place - 1), { ...before, content: [...listOf(before.content), cue] }, ...rest.slice(place)]
   },
   withoutCues(messages) {
-    return messages.flatMap((message) => {
+    return messages.flatMap((message, at) => {
       if (!anthropic.isCue(message)) return [message]
       const content = Array.isArray(message.content)
         ? message.content.filter((block: unknown) => !isCueBlock(block))
         : []
-      return content.length === 0 ? [] : [{ ...message, content }]
+      if (content.length > 0) return [{ ...message, content }]
+      // A history may begin with a cue, and the assistant go on from it: without a user turn it could not be kept.
+      return at === 0 && messages[1]?.role === 'assistant' ? [{ role: 'user', content: afterRewind }] : []
     })
   },
   read(messages) {
@@ -218,6 +221,8 @@ export const anthropic: Format = {
 const mayGoOn = (message: Message): boolean =>
   Array.isArray(message.content) &&
   blocksOf(message).every((block) => block.type === 'tool_result' || isCueBlock(block))
+
+const afterRewind = 'The conversation went on here after a rewind.'
 
 const isCueBlock = (block: unknown): boolean => isObject(block) && block.type === 'text' && isCueText(text(block.text))
 const cuesIn = (content: unknown): boolean =>
