@@ -73,6 +73,11 @@ describe('validating', () => {
     ['a user message without content', [{ role: 'user' }], ['messages[0] has no content, which user needs.']],
     ['an assistant that says nothing', [{ role: 'assistant' }], ['messages[0] has neither content nor calls.']],
     ['an assistant that only refuses', [{ role: 'assistant', content: null, refusal: 'no' }], []],
+    [
+      'an empty list of calls',
+      [user, { role: 'assistant', content: 'hi', tool_calls: [] }],
+      ['messages[1] has an empty list of calls, which may only be left out.'],
+    ],
     ['calls with null for content', [{ ...call, content: null }, answer], []],
     [
       'a function result that is null',

@@ -91,8 +91,9 @@ const shape: Shape = {
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null
 
-function contentProblem(message: Message): string | null {
-  const { role, content, refusal, audio } = message
+function messageProblem(message: Message): string | null {
+  const { role, content, refusal, audio, tool_calls } = message
+  if (Array.isArray(tool_calls) && tool_calls.length === 0) return 'has an empty list of calls, which may only be left out'
   if (!isMissing(content)) return null
   if (role !== 'assistant')
     return role === 'function' && content === null ? null : `has no content, which ${text(role)} needs`
@@ -125,7 +126,7 @@ export const openai: Format = {
   validate(messages) {
     const problems = pieceProblems(messages, shape)
     for (const [index, message] of messages.entries()) {
-      const problem = contentProblem(message)
+      const problem = messageProblem(message)
       if (problem) problems.push({ index, problem })
       for (const { key, title } of callsOf(message))
         if (key === toolKey('')) problems.push({ index, problem: `makes a call without an id, ${title.trim()}` })
