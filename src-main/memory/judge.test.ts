@@ -281,6 +281,61 @@ describe('Anthropic', () => {
     expect(repairs.map(({ kind }) => kind)).toEqual(['moved-result'])
   })
 
+  test('takes an id of its characters alone, and once', () => {
+    const turn = (id: string) => [
+      { role: 'assistant', content: [use(id)] },
+      { role: 'user', content: [result(id)] },
+    ]
+    expect(validateHistory([user, ...turn('toolu_1-A'), ...turn('b')], 'anthropic')).toEqual([])
+    expect(validateHistory([user, ...turn('a'), ...turn('a'), ...turn('call:1')], 'anthropic')).toEqual([
+      'messages[3] makes a call with the id of an earlier one, f (call a).',
+      'messages[5] makes a call whose id is not of letters, digits, _ and - alone, f (call call:1).',
+    ])
+    const unnamed = { role: 'assistant', content: [{ type: 'tool_use', name: 'f', input: {} }] }
+    expect(validateHistory([user, unnamed, { role: 'user', content: [result('')] }], 'anthropic')).toEqual([
+      'messages[1] makes a call without an id.',
+    ])
+    expect(validateHistory([user, { role: 'assistant', content: [use('a'), use('a')] }], 'anthropic')).toEqual([
+      'messages[1] has no result for f (call a).',
+      'messages[1] makes two calls with one id, f (call a).',
+      'messages[1] has no result for f (call a).',
+    ])
+  })
+
+  test('is given such ids by a conversion, calls and results alike', () => {
+    const turn = (...ids: string[]): Message[] => [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })),
+      },
+      ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'ok' })),
+    ]
+    const source = [user, ...turn('1', 'run:1'), ...turn('1', '1_2'), ...turn('1'), ...turn('run 1'), ...turn('')]
+    const { messages, notes } = convertMessages(source, { from: 'openai', to: 'anthropic' })
+    expect(messages).toEqual([
+      user,
+      { role: 'assistant', content: [use('1'), use('run_1')] },
+      { role: 'user', content: [result('1'), result('run_1')] },
+      { role: 'assistant', content: [use('1_2'), use('1_2_2')] },
+      { role: 'user', content: [result('1_2'), result('1_2_2')] },
+      { role: 'assistant', content: [use('1_3')] },
+      { role: 'user', content: [result('1_3')] },
+      { role: 'assistant', content: [use('run_1_2')] },
+      { role: 'user', content: [result('run_1_2')] },
+      { role: 'assistant', content: [use('call')] },
+      { role: 'user', content: [result('call')] },
+    ])
+    expect(notes).toEqual([])
+    expect(validateHistory(messages, 'anthropic')).toEqual([])
+  })
+
+  test('gives a result to the nearest turn before it all the same, where an id is used again', () => {
+    const turn = { role: 'assistant', content: [use('a')] }
+    const answered = { role: 'user', content: [result('a')] }
+    expect(repairHistory([user, turn, answered, user, turn], 'anthropic').messages).toEqual([user, turn, answered, user])
+  })
+
   test('begins with the user: turns that would come first go, with their results', () => {
     const hm: Message = { role: 'assistant', content: 'hm' }
     const on: Message = { role: 'user', content: 'go on' }

@@ -233,7 +233,20 @@ const writers: Readonly<Record<StoredFormat, Writer>> = {
   vercel,
 }
 
-export const writtenIn = (format: StoredFormat, steps: readonly Step[]): Message[] => steps.flatMap(writers[format])
+export const writtenIn = (format: StoredFormat, steps: readonly Step[]): Message[] =>
+  (format === 'anthropic' ? withOwnIds(steps) : steps).flatMap(writers[format])
+
+/** Anthropic takes an id once in a request: here each turn's ids are its own. */
+function withOwnIds(steps: readonly Step[]): Step[] {
+  let turn = 0
+  const own = <T extends { id: string }>(list: T[]): T[] => list.map((one) => ({ ...one, id: `${one.id}-${turn}` }))
+  return steps.map((step) => {
+    if (step.kind === 'results') return { ...step, of: own(step.of) }
+    if (step.kind !== 'turn') return step
+    turn++
+    return { ...step, calls: own(step.calls) }
+  })
+}
 
 /**
  * The marks that a history must hold after repair, given those that the cut one holds: the rule in the story's words. A turn

@@ -35,6 +35,7 @@ import {
   text,
   unknown,
 } from '../spoken.ts'
+import { CallIds, isCallId } from './anthropic-ids.ts'
 
 type Block = Record<string, unknown>
 
@@ -125,10 +126,25 @@ function contentProblems(message: Message, index: number, last: boolean): Proble
     const { type } = block
     if (type === 'text' && block.text === '') return [say('holds an empty text block')]
     if (type === 'thinking' && typeof block.signature !== 'string') return [say('holds thinking without a signature')]
-    if (type === 'tool_use' && text(block.id) === '') return [say('makes a call without an id')]
     if (type === 'tool_use' && role === 'user') return [say('is of the user and makes a call')]
     if (type === 'tool_result' && role === 'assistant') return [say('is of the assistant and holds a result')]
     return []
+  })
+}
+
+/** What is wrong with the ids of calls; two of one turn with the same are told of with what is wrong in the turn. */
+function idProblems(messages: readonly Message[]): Problem[] {
+  const made = new Set<string>()
+  return messages.flatMap((message, index) => {
+    const calls = callsOf(message)
+    const problems = calls.flatMap(({ key, title }): Problem[] => {
+      if (key === '') return [{ index, problem: 'makes a call without an id' }]
+      if (!isCallId(key))
+        return [{ index, problem: `makes a call whose id is not of letters, digits, _ and - alone, ${title}` }]
+      return made.has(key) ? [{ index, problem: `makes a call with the id of an earlier one, ${title}` }] : []
+    })
+    for (const { key } of calls) made.add(key)
+    return problems
   })
 }
 
@@ -156,6 +172,7 @@ export const anthropic: Format = {
     if (messages[0]?.role === 'assistant') problems.push({ index: 0, problem: 'comes first and is not of the user' })
     for (const [index, message] of messages.entries())
       problems.push(...contentProblems(message, index, index === messages.length - 1))
+    problems.push(...idProblems(messages))
     return told(problems)
   },
   isCue: (message) => message.role === 'user' && cuesIn(message.content),
@@ -196,7 +213,8 @@ export const anthropic: Format = {
   write(spoken) {
     const notes = new Notes()
     const made: Message[] = []
-    for (const { at, role, parts, name } of spoken) {
+    const ids = new CallIds()
+    for (const [turn, { at, role, parts, name }] of spoken.entries()) {
       if (role === 'system' || role === 'developer') {
         notes.say(
           at,
@@ -205,7 +223,7 @@ export const anthropic: Format = {
         continue
       }
       if (name !== undefined) notes.lost(at, 'the field name')
-      const blocks = parts.flatMap((part) => writeBlock(part, at, notes))
+      const blocks = parts.flatMap((part) => writeBlock(withTakenId(part, ids, turn), at, notes))
       const before = made.at(-1)
       if (blocks.length === 0) notes.say(at, 'nothing is left of it, and it was left out')
       // What one user turn holds elsewhere in several messages stands in one here, the results first.
@@ -290,6 +308,11 @@ function readMedia({ type, source, title }: Block): Media | null {
   if (source.type === 'url') return { kind: 'media', what, url: text(source.url), ...name }
   if (source.type !== 'base64') return null
   return { kind: 'media', what, data: text(source.data), mediaType: text(source.media_type), ...name }
+}
+
+function withTakenId(part: Part, ids: CallIds, turn: number): Part {
+  if (part.kind === 'call') return { ...part, id: ids.ofCall(part.id, turn) }
+  return part.kind === 'result' ? { ...part, id: ids.ofResult(part.id) } : part
 }
 
 function writeBlock(part: Part, at: number, notes: Notes): Block[] {
