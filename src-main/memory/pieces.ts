@@ -43,17 +43,23 @@ export interface Shape {
   join(pieces: readonly Piece[], messages: readonly Message[]): Message[]
   /** A turn without reasoning that leads to nothing; null where nothing is left, the same piece where there is none. */
   settled?(turn: Piece): Piece | null
-  /** Whether a result without a call may answer one that cannot be seen. */
-  mayAnswerUnseen?(messages: readonly Message[], at: number): boolean
+  /** The index from which on a result without a call may answer one that cannot be seen. */
+  unseenFrom?(messages: readonly Message[]): number
 }
 
 export const cancelledText = 'Cancelled by the rollback: this call has no result.'
+
+interface Paired {
+  call: Call
+  /** Index of its result among the pieces. */
+  result: number | null
+}
 
 interface Turn {
   /** Index among the pieces. */
   index: number
   piece: Piece
-  calls: { call: Call /** index of its result among the pieces */; result: number | null }[]
+  calls: Paired[]
 }
 
 interface Pairing {
@@ -67,30 +73,45 @@ function pair(messages: readonly Message[], shape: Shape): Pairing {
   const pieces = shape.pieces(messages)
   const turns = new Map<number, Turn>()
   const orphans = new Set<number>()
-  const nearest = new Map<string, Turn>()
+  const unseenFrom = shape.unseenFrom?.(messages) ?? Number.POSITIVE_INFINITY
+  /** The calls of each name that the nearest turn made, those that wait for a result last to first. */
+  const nearest = new Map<string, Paired[]>()
   for (const [index, piece] of pieces.entries()) {
     if (piece.kind === 'turn') {
       const turn: Turn = { index, piece, calls: piece.calls.map((call) => ({ call, result: null })) }
       turns.set(index, turn)
-      for (const { key, alias } of piece.calls) for (const name of [key, alias ?? key]) nearest.set(name, turn)
+      for (const [name, calls] of byName(turn.calls)) nearest.set(name, calls.reverse())
     }
     const { key } = piece
     if (key === null) continue
-    const open = nearest
-      .get(key)
-      ?.calls.find(({ call, result }) => (call.key === key || call.alias === key) && result === null)
+    const waiting = nearest.get(key)
+    // A call with two names may have been answered by the other one.
+    while (waiting && waiting.at(-1)?.result != null) waiting.pop()
+    const open = waiting?.pop()
     if (open) open.result = index
-    else if (nearest.has(key) || !shape.mayAnswerUnseen?.(messages, piece.at)) orphans.add(index)
+    else if (waiting || piece.at < unseenFrom) orphans.add(index)
   }
   return { pieces, turns, orphans }
 }
 
+function byName(calls: readonly Paired[]): Map<string, Paired[]> {
+  const named = new Map<string, Paired[]>()
+  for (const paired of calls)
+    for (const name of new Set([paired.call.key, paired.call.alias ?? paired.call.key])) {
+      const same = named.get(name)
+      if (same) same.push(paired)
+      else named.set(name, [paired])
+    }
+  return named
+}
+
 const isDropped = (turn: Turn): boolean => turn.calls.length > 0 && turn.calls.every(({ result }) => result === null)
 
-/** Whether something stands between a turn and one of its results that may not. */
-function displaced(turn: Turn, result: number, stands: (index: number) => boolean): boolean {
-  for (let index = turn.index + 1; index < result; index++) if (stands(index)) return true
-  return false
+/** The first piece after a turn that may not stand between it and its results. */
+function firstStanding(turn: Turn, end: number, stands: (index: number) => boolean): number {
+  let index = turn.index + 1
+  while (index < end && !stands(index)) index++
+  return index
 }
 
 /**
@@ -126,10 +147,11 @@ export function repairPieces(messages: readonly Message[], shape: Shape): Repair
         repairs.push({ kind: 'dropped-reasoning', note: `Dropped from ${place}: reasoning that leads to nothing.` })
       if (whole) kept.push(whole)
       const results = turn.calls.flatMap(({ result }) => (result === null ? [] : [result])).sort((a, b) => a - b)
+      const reach = atOnce && results.length > 0 ? firstStanding(turn, pieces.length, stands) : 0
       for (const result of atOnce ? results : []) {
         const late = pieces[result]
         if (late) kept.push(late)
-        if (late && displaced(turn, result, stands))
+        if (late && reach < result)
           repairs.push({
             kind: 'moved-result',
             note: `Moved messages[${late.at}] to the turn that it answers, ${place}.`,
@@ -163,12 +185,16 @@ export function pieceProblems(messages: readonly Message[], shape: Shape): Probl
   const problems = [...orphans].map((index) => ({ index: at(index), problem: 'is a result without a call' }))
   for (const turn of turns.values()) {
     const keys = new Set<string>()
+    const reach =
+      shape.results === 'at once'
+        ? firstStanding(turn, pieces.length, (index) => pieces[index]?.kind !== 'result')
+        : pieces.length
     for (const { call, result } of turn.calls) {
       const say = (problem: string) => problems.push({ index: turn.piece.at, problem })
       if (keys.has(call.key)) say(`makes two calls with one id, ${call.title}`)
       keys.add(call.key)
       if (result === null) say(`has no result for ${call.title}`)
-      else if (shape.results === 'at once' && displaced(turn, result, (index) => pieces[index]?.kind !== 'result'))
+      else if (reach < result)
         say(`is not followed at once by the result of ${call.title}, which is messages[${at(result)}]`)
     }
     if (!isDropped(turn) && shape.settled && shape.settled(turn.piece) !== turn.piece)
@@ -197,17 +223,31 @@ export const other = (at: number, message: Message): Piece => ({
   key: null,
 })
 
-/** Has a turn go on, unless it makes a call of an id that was used in it: then it is another turn, whose results are missing. */
-export function addToTurn(pieces: Piece[], more: Piece): void {
-  const before = pieces.at(-1)
-  const again = more.calls.some(({ key }) => before?.calls.some((call) => call.key === key))
-  if (before?.kind !== 'turn' || again) pieces.push(more)
-  else
-    pieces[pieces.length - 1] = {
-      ...before,
-      messages: [...before.messages, ...more.messages],
-      calls: [...before.calls, ...more.calls],
+/** Pieces one after the other, where what the assistant puts out in a row is one turn. */
+export class PieceList {
+  readonly pieces: Piece[] = []
+  /** What the last piece is made of, where it is a turn that may go on: lists of our own, that grow with it. */
+  #turn: { messages: Message[]; calls: Call[]; keys: Set<string> } | null = null
+
+  add(piece: Piece): void {
+    this.pieces.push(piece)
+    this.#turn = null
+  }
+
+  /** Has a turn go on, unless it makes a call of an id that was used in it: then it is another turn, whose results are missing. */
+  addToTurn(more: Piece): void {
+    const again = more.calls.some(({ key }) => this.#turn?.keys.has(key))
+    if (!this.#turn || again) {
+      const turn = { messages: [], calls: [], keys: new Set<string>() }
+      this.add({ ...more, messages: turn.messages, calls: turn.calls })
+      this.#turn = turn
     }
+    for (const message of more.messages) this.#turn.messages.push(message)
+    for (const call of more.calls) {
+      this.#turn.calls.push(call)
+      this.#turn.keys.add(call.key)
+    }
+  }
 }
 
 export const joinWhole = (pieces: readonly Piece[]): Message[] => pieces.flatMap((piece) => piece.messages)
@@ -222,10 +262,19 @@ export function joinParts(
   shape: Pick<Shape, 'pieces'>,
 ): Message[] {
   const groups: Piece[][] = []
+  /** The messages that the last group's pieces come from. */
+  let sources = new Set<number>()
   for (const piece of pieces) {
     const group = groups.at(-1)
-    if (group && piece.kind !== 'turn' && belongs(piece, group)) group.push(piece)
-    else groups.push([piece])
+    const last = group?.at(-1)
+    const follows = sources.has(piece.at) || (piece.kind === 'result' && last?.kind === 'result')
+    if (group && piece.kind !== 'turn' && last?.kind !== 'turn' && follows) {
+      group.push(piece)
+      sources.add(piece.at)
+    } else {
+      groups.push([piece])
+      sources = new Set([piece.at])
+    }
   }
   const original = Map.groupBy(shape.pieces(messages), ({ at }) => at)
   return groups.flatMap((group) => {
@@ -237,12 +286,6 @@ export function joinParts(
       return [whole]
     return [{ ...first.messages[0], content: group.flatMap((piece) => piece.messages.flatMap(partsOf)) }]
   })
-}
-
-function belongs(piece: Piece, group: readonly Piece[]): boolean {
-  const last = group.at(-1)
-  if (!last || last.kind === 'turn') return false
-  return group.some(({ at }) => at === piece.at) || (piece.kind === 'result' && last.kind === 'result')
 }
 
 const partsOf = ({ content }: Message): unknown[] => (Array.isArray(content) ? content : [content])

@@ -7,13 +7,13 @@ import type { Message } from '../../contract/index.ts'
 import { isCueText } from '../cue.ts'
 import type { Format } from '../format.ts'
 import {
-  addToTurn,
   type Call,
   cancelledText,
   joinParts,
   lastPlace,
   other,
   type Piece,
+  PieceList,
   type Problem,
   pieceProblems,
   repairPieces,
@@ -54,19 +54,19 @@ const callsOf = (message: Message): Call[] =>
     }))
 
 function pieces(messages: readonly Message[]): Piece[] {
-  const made: Piece[] = []
+  const made = new PieceList()
   for (const [at, message] of messages.entries()) {
     if (message.role === 'assistant') {
-      addToTurn(made, { ...other(at, message), kind: 'turn', calls: callsOf(message) })
-    } else if (!Array.isArray(message.content) || message.content.length === 0) made.push(other(at, message))
+      made.addToTurn({ ...other(at, message), kind: 'turn', calls: callsOf(message) })
+    } else if (!Array.isArray(message.content) || message.content.length === 0) made.add(other(at, message))
     else
       for (const block of message.content as unknown[]) {
         const piece = other(at, { ...message, content: [block] })
         const result = isObject(block) && block.type === 'tool_result'
-        made.push(result ? { ...piece, kind: 'result', key: text(block.tool_use_id) } : piece)
+        made.add(result ? { ...piece, kind: 'result', key: text(block.tool_use_id) } : piece)
       }
   }
-  return made
+  return made.pieces
 }
 
 const shape: Shape = {
@@ -214,6 +214,8 @@ export const anthropic: Format = {
     const notes = new Notes()
     const made: Message[] = []
     const ids = new CallIds()
+    /** The blocks of the last turn, where it is the user's and holds nothing yet but results, and a cue. */
+    let open: Block[] | null = null
     for (const [turn, { at, role, parts, name }] of spoken.entries()) {
       if (role === 'system' || role === 'developer') {
         notes.say(
@@ -224,21 +226,21 @@ export const anthropic: Format = {
       }
       if (name !== undefined) notes.lost(at, 'the field name')
       const blocks = parts.flatMap((part) => writeBlock(withTakenId(part, ids, turn), at, notes))
-      const before = made.at(-1)
       if (blocks.length === 0) notes.say(at, 'nothing is left of it, and it was left out')
       // What one user turn holds elsewhere in several messages stands in one here, the results first.
-      else if (before?.role === 'user' && role === 'user' && mayGoOn(before))
-        made[made.length - 1] = { ...before, content: [...listOf(before.content), ...blocks] }
-      else made.push({ role, content: blocks.some(isCueBlock) ? blocks : plain(blocks) })
+      else if (open && role === 'user') {
+        for (const block of blocks) open.push(block)
+        if (!blocks.every(letsGoOn)) open = null
+      } else {
+        open = role === 'user' && blocks.every(letsGoOn) ? blocks : null
+        made.push({ role, content: open ?? plain(blocks) })
+      }
     }
     return { messages: made, notes: notes.all }
   },
 }
 
-/** Whether a user turn holds nothing yet but results, and a cue. */
-const mayGoOn = (message: Message): boolean =>
-  Array.isArray(message.content) &&
-  blocksOf(message).every((block) => block.type === 'tool_result' || isCueBlock(block))
+const letsGoOn = (block: Block): boolean => block.type === 'tool_result' || isCueBlock(block)
 
 const afterRewind = 'The conversation went on here after a rewind.'
 

@@ -6,13 +6,13 @@ import type { Message } from '../../contract/index.ts'
 import { isCueText } from '../cue.ts'
 import type { Format } from '../format.ts'
 import {
-  addToTurn,
   type Call,
   cancelledText,
   joinWhole,
   lastPlace,
   other,
   type Piece,
+  PieceList,
   pieceProblems,
   repairPieces,
   type Shape,
@@ -98,14 +98,14 @@ function answeredBy(item: Message): string | null {
 }
 
 function pieces(messages: readonly Message[]): Piece[] {
-  const made: Piece[] = []
+  const made = new PieceList()
   for (const [at, item] of messages.entries()) {
     const key = answeredBy(item)
-    if (key !== null) made.push({ ...other(at, item), kind: 'result', key })
-    else if (!isOutput(item)) made.push(other(at, item))
-    else addToTurn(made, { ...other(at, item), kind: 'turn', calls: callIn(item) })
+    if (key !== null) made.add({ ...other(at, item), kind: 'result', key })
+    else if (!isOutput(item)) made.add(other(at, item))
+    else made.addToTurn({ ...other(at, item), kind: 'turn', calls: callIn(item) })
   }
-  return made
+  return made.pieces
 }
 
 /** One grey pixel: a computer's call can be answered by nothing but a picture. */
@@ -146,7 +146,10 @@ const shape: Shape = {
     if (end === turn.messages.length) return turn
     return end === 0 ? null : { ...turn, messages: turn.messages.slice(0, end) }
   },
-  mayAnswerUnseen: (messages, at) => messages.slice(0, at).some(({ type }) => type === 'item_reference'),
+  unseenFrom(messages) {
+    const reference = messages.findIndex(({ type }) => type === 'item_reference')
+    return reference === -1 ? Number.POSITIVE_INFINITY : reference
+  },
 }
 
 const ownParts = new Set([

@@ -214,14 +214,18 @@ export const vercel: Format = {
     const notes = new Notes()
     const names = new CallNames()
     const made: Message[] = []
+    /** The results of the last message, where it holds such. */
+    let open: Fields[] | null = null
     for (const one of spoken) {
       names.note(one.parts)
       for (const message of writeMessage(one, names, notes)) {
-        const before = made.at(-1)
+        const results = message.role === 'tool' ? partsIn(message.content) : null
         // The results of one turn stand in one message.
-        if (message.role === 'tool' && before?.role === 'tool')
-          made[made.length - 1] = { ...before, content: [...partsIn(before.content), ...partsIn(message.content)] }
-        else made.push(message)
+        if (open && results) for (const result of results) open.push(result)
+        else {
+          open = results
+          made.push(open ? { ...message, content: open } : message)
+        }
       }
     }
     return { messages: made, notes: notes.all }
