@@ -198,6 +198,65 @@ describe('converting', () => {
     expect(responses.slice(1)).toMatchObject([{ arguments: '{"half' }, { type: 'custom_tool_call', input: 'free' }])
   })
 
+  test('keeps arguments to the letter between formats that write them as text, and says where numbers were rounded', () => {
+    const args = '{"id":12345678901234567890,"x":1.0}'
+    const source: Message[] = [
+      user,
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: args } }],
+      },
+      { role: 'tool', tool_call_id: '1', content: 'ok' },
+    ]
+    const there = convertMessages(source, { from: 'openai', to: 'openai-responses' })
+    expect(there.messages[1]).toMatchObject({ arguments: args })
+    expect(convertMessages(there.messages, { from: 'openai-responses', to: 'openai' })).toEqual({
+      messages: source,
+      notes: [],
+    })
+    for (const to of ['anthropic', 'vercel', 'langchain'] as const) {
+      expect(convertMessages(source, { from: 'openai', to }).notes).toEqual([
+        'messages[1]: the arguments of f hold numbers that are too long to be expressed, and were rounded.',
+      ])
+      const exact = JSON.parse(JSON.stringify(source).replace('12345678901234567890', '12345678901234567000'))
+      expect(convertMessages(exact, { from: 'openai', to }).notes).toEqual([])
+      const quoted = JSON.parse(JSON.stringify(source).replace('12345678901234567890', '\\"12345678901234567890\\"'))
+      expect(convertMessages(quoted, { from: 'openai', to }).notes).toEqual([])
+    }
+  })
+
+  test('keeps an image in the answer of a tool, or says that it goes', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }
+    const source = [...answered('x').slice(0, 1), { role: 'tool', tool_call_id: 'x', content: [image] }]
+    const { messages, notes } = convertMessages(source, { from: 'openai', to: 'anthropic' })
+    expect(messages[1]?.content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'x',
+        content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }],
+      },
+    ])
+    expect(notes).toEqual([])
+    expect(convertMessages(messages, { from: 'anthropic', to: 'openai' }).notes).toEqual([
+      'messages[1]: an image cannot be expressed and was left out.',
+    ])
+  })
+
+  test('reads the bytes of an address with parameters', () => {
+    const at = (url: string) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }]
+    const { messages } = convertMessages(at('data:image/png;charset=utf-8;base64,aGk='), {
+      from: 'openai',
+      to: 'anthropic',
+    })
+    expect(messages[0]?.content).toEqual([
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } },
+    ])
+    const file = { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;charset=latin1;base64,aGk=' } }
+    const there = convertMessages([{ role: 'user', content: [file] }], { from: 'openai', to: 'openai-responses' })
+    expect(there.messages[0]?.content).toMatchObject([{ file_data: 'data:text/plain;charset=latin1;base64,aGk=' }])
+  })
+
   test('the verdict of every provider, over one history', () => {
     const all = validityOf([user, { role: 'assistant', content: '', tool_calls: [{ id: '1' }] }], 'openai')
     expect(all).toHaveLength(5)
@@ -206,6 +265,31 @@ describe('converting', () => {
 })
 
 describe('LangChain', () => {
+  test('a call that stands in the content alone is a call', () => {
+    const part = (id: string) => ({ type: 'tool_use', id, name: 'f', input: { x: 1 } })
+    const turn = { type: 'ai', content: [{ type: 'text', text: 'On it.' }, part('a'), part('b')] }
+    const results = ['a', 'b'].map((id) => ({ type: 'tool', content: 'ok', tool_call_id: id }))
+    const tool_calls = [{ type: 'tool_call', id: 'a', name: 'f', args: { x: 1 } }]
+    for (const source of [
+      [{ type: 'human', content: 'hi' }, turn, ...results],
+      [{ type: 'human', content: 'hi' }, { ...turn, tool_calls }, ...results],
+    ]) {
+      expect(validateHistory(source, 'langchain')).toEqual([])
+      expect(repairHistory(source, 'langchain').repairs).toEqual([])
+      const { messages, notes } = convertMessages(source, { from: 'langchain', to: 'anthropic' })
+      expect(messages[1]?.content).toEqual([{ type: 'text', text: 'On it.' }, part('a'), part('b')])
+      expect(validateHistory(messages, 'anthropic')).toEqual([])
+      expect(notes).toEqual([])
+    }
+    expect(repairHistory([{ type: 'human', content: 'hi' }, turn], 'langchain').messages).toHaveLength(1)
+    // What is none of the assistant's, or has no id, is told of.
+    const unread = [
+      { type: 'human', content: [part('a')] },
+      { type: 'ai', content: [{ type: 'tool_use' }] },
+    ]
+    expect(convertMessages(unread, { from: 'langchain', to: 'openai' }).notes).toHaveLength(2)
+  })
+
   test('a result that is added takes the form of its turn', () => {
     const calls = [
       { id: 'a', name: 'f', args: {} },
@@ -333,7 +417,12 @@ describe('Anthropic', () => {
   test('gives a result to the nearest turn before it all the same, where an id is used again', () => {
     const turn = { role: 'assistant', content: [use('a')] }
     const answered = { role: 'user', content: [result('a')] }
-    expect(repairHistory([user, turn, answered, user, turn], 'anthropic').messages).toEqual([user, turn, answered, user])
+    expect(repairHistory([user, turn, answered, user, turn], 'anthropic').messages).toEqual([
+      user,
+      turn,
+      answered,
+      user,
+    ])
   })
 
   test('begins with the user: turns that would come first go, with their results', () => {
@@ -358,7 +447,10 @@ describe('Anthropic', () => {
 
   test('what went on from a cue alone is kept when that cue gives way to a later one', () => {
     const first = rewindHistory({ snapshot: [], label: 'base', patchNotes: null }, 'anthropic').messages
-    const work = [{ role: 'assistant', content: [use('a')] }, { role: 'user', content: [result('a')] }]
+    const work = [
+      { role: 'assistant', content: [use('a')] },
+      { role: 'user', content: [result('a')] },
+    ]
     const { messages, repairs } = rewindHistory(
       { snapshot: [...first, ...work], label: 'a', patchNotes: null },
       'anthropic',

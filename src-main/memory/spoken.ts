@@ -39,6 +39,8 @@ export interface Called {
   name: string
   /** The arguments as a value, or the text itself where a tool takes free text. */
   input: unknown
+  /** The arguments as they were written, where that was as text: no number in them is another when they are text again. */
+  source?: string
   /** It takes free text. */
   custom?: boolean
 }
@@ -83,7 +85,7 @@ export function partsOf(content: unknown, read: (part: Fields) => Part | Part[] 
 }
 
 /** Arguments as OpenAI writes them, a text, made a value; text that is no JSON object stays what it is. */
-export function argumentsOf(value: unknown): unknown {
+function argumentsOf(value: unknown): unknown {
   if (typeof value !== 'string') return value ?? {}
   if (value.trim() === '') return {}
   try {
@@ -93,17 +95,25 @@ export function argumentsOf(value: unknown): unknown {
   }
 }
 
-export const argumentsText = (input: unknown): string =>
-  typeof input === 'string' ? input : JSON.stringify(input ?? {})
+/** Both, of arguments that may be a text. */
+export const readArguments = (value: unknown): Pick<Called, 'input' | 'source'> => ({
+  input: argumentsOf(value),
+  ...(typeof value === 'string' && value.trim() !== '' ? { source: value } : {}),
+})
+
+export const argumentsText = ({ input, source }: Called): string =>
+  source ?? (typeof input === 'string' ? input : JSON.stringify(input ?? {}))
 
 /** Arguments for a format that takes nothing but objects. */
 export const argumentsObject = (input: unknown): Fields => (isObject(input) ? input : { input })
 
 /** The media of a `data:` address, or of any other. */
 export function mediaAt(what: Media['what'], url: string, more: Partial<Media> = {}): Media {
-  const inline = /^data:([^;,]*);base64,(.*)$/s.exec(url)
+  const inline = /^data:([^;,]*)((?:;[^;,]*)*);base64,(.*)$/is.exec(url)
   if (!inline) return { kind: 'media', what, url, ...more }
-  const [, mediaType = '', data = ''] = inline
+  const [, type = '', parameters = '', data = ''] = inline
+  // Of text they say how it is to be read; of anything else a provider does not know its type with them.
+  const mediaType = type.startsWith('text/') ? `${type}${parameters}` : type
   return { kind: 'media', what, data, ...(mediaType === '' ? {} : { mediaType }), ...more }
 }
 
@@ -124,6 +134,15 @@ export class Notes {
 
   say(at: number, what: string): void {
     this.#notes.add(`messages[${at}]: ${what}.`)
+  }
+
+  /** Says of arguments that were a text and become a value where their numbers are others then. */
+  rounded(at: number, { name, input, source }: Called): void {
+    if (source === undefined || typeof input === 'string' || !/\d{16}/.test(source)) return
+    const bare = source.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, '""')
+    const integers = bare.match(/(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g) ?? []
+    if (integers.some((digits) => String(Number(digits)) !== digits))
+      this.say(at, `the arguments of ${name} hold numbers that are too long to be expressed, and were rounded`)
   }
 
   /** Names the fields of an object that nobody has read. */

@@ -332,6 +332,7 @@ function writeBlock(part: Part, at: number, notes: Notes): Block[] {
         ? [{ type: 'redacted_thinking', data: part.seal }]
         : [{ type: 'thinking', thinking: part.text, signature: part.seal }]
     case 'call':
+      notes.rounded(at, part)
       return [{ type: 'tool_use', id: part.id, name: part.name, input: argumentsObject(part.input) }]
     case 'result':
       return [writeResult(part, at, notes)]

@@ -21,7 +21,6 @@ import {
 import {
   addressOf,
   argumentsObject,
-  argumentsOf,
   type Called,
   CallNames,
   describePart,
@@ -31,6 +30,7 @@ import {
   Notes,
   type Part,
   partsOf,
+  readArguments,
   type Said,
   type Spoken,
   said,
@@ -131,6 +131,9 @@ function callOf(value: unknown): Call {
   }
 }
 
+const isCallPart = (part: unknown): part is Fields =>
+  isObject(part) && (part.type === 'tool_use' || part.type === 'tool_call') && text(part.id) !== ''
+
 function callsOf({ type, fields }: Seen): Call[] {
   if (type !== 'ai') return []
   const calls = listOf(fields.tool_calls)
@@ -139,8 +142,11 @@ function callsOf({ type, fields }: Seen): Call[] {
   const raw = isObject(fields.additional_kwargs) ? fields.additional_kwargs : {}
   const found = calls.length + invalid.length > 0 ? [...calls, ...invalid] : listOf(raw.tool_calls)
   const older = isObject(raw.function_call) ? [raw.function_call] : []
+  const named = new Set(found.map((call) => (isObject(call) ? text(call.id) : '')))
+  // A part of the content mostly says again what tool_calls say; where it does not, it is the call.
+  const others = listOf(fields.content).filter((part) => isCallPart(part) && !named.has(text(part.id)))
   return [
-    ...found.map(callOf),
+    ...[...found, ...others].map(callOf),
     ...older.map((call) => ({ key: `function:${text(call.name)}`, title: text(call.name), source: call })),
   ]
 }
@@ -251,7 +257,11 @@ function readMessage(seen: Seen, at: number, notes: Notes): Spoken[] {
   const raw = isObject(fields.additional_kwargs) ? fields.additional_kwargs : {}
   notes.unread(at, fields, [...bookkeeping, 'additional_kwargs', ...calls, ...results])
   notes.unread(at, raw, ['tool_calls', 'function_call', '__openai_role__'])
-  const parts = notes.kept(at, partsOf(fields.content, readPart))
+  // What the assistant calls is read with its calls.
+  const parts = notes.kept(
+    at,
+    partsOf(fields.content, (part) => (type === 'ai' && isCallPart(part) ? [] : readPart(part))),
+  )
   const name = typeof fields.name === 'string' ? { name: fields.name } : {}
   switch (type) {
     case 'ai':
@@ -285,7 +295,7 @@ function readCall({ key, source }: Call): Called {
     kind: 'call',
     id: key.slice(key.indexOf(':') + 1),
     name: text(named.name) || 'tool',
-    input: argumentsOf(named.args ?? named.arguments),
+    ...readArguments(named.args ?? named.arguments ?? named.input),
   }
 }
 
@@ -293,10 +303,6 @@ function readPart(part: Fields): Part | Part[] | null {
   switch (part.type) {
     case 'text':
       return said(text(part.text))
-    // These say again what tool_calls say.
-    case 'tool_use':
-    case 'tool_call':
-      return []
     case 'image_url':
       return mediaAt('image', isObject(part.image_url) ? text(part.image_url.url) : text(part.image_url))
     case 'image':
@@ -353,7 +359,9 @@ function writeMessage({ at, role, parts, name }: Spoken, names: CallNames, notes
   const content = contentOf(rest, at, notes)
   switch (role) {
     case 'assistant': {
-      const calls = rest.filter((part) => part.kind === 'call').map(writeCall)
+      const made = rest.filter((part) => part.kind === 'call')
+      for (const call of made) notes.rounded(at, call)
+      const calls = made.map(writeCall)
       return [...results, { type: 'ai', content, ...named, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
     }
     case 'developer':

@@ -21,7 +21,6 @@ import {
 import {
   type Answered,
   addressOf,
-  argumentsOf,
   argumentsText,
   describePart,
   isObject,
@@ -31,6 +30,7 @@ import {
   onlyText,
   type Part,
   partsOf,
+  readArguments,
   type Said,
   type Spoken,
   said,
@@ -251,11 +251,17 @@ function readItem(item: Message, at: number, notes: Notes): Spoken {
     }
     case 'function_call': {
       notes.unread(at, item, ['type', 'call_id', 'id', 'name', 'arguments', 'status'])
-      const input = argumentsOf(item.arguments)
       return {
         at,
         role: 'assistant',
-        parts: [{ kind: 'call', id: text(item.call_id), name: text(item.name) || 'tool', input }],
+        parts: [
+          {
+            kind: 'call',
+            id: text(item.call_id),
+            name: text(item.name) || 'tool',
+            ...readArguments(item.arguments),
+          },
+        ],
       }
     }
     case 'custom_tool_call': {
@@ -319,7 +325,7 @@ function writeItems({ at, role, parts, name }: Spoken, custom: Set<string>, note
       items.push(
         part.custom
           ? { type: 'custom_tool_call', call_id: part.id, name: part.name, input: text(part.input) }
-          : { type: 'function_call', call_id: part.id, name: part.name, arguments: argumentsText(part.input) },
+          : { type: 'function_call', call_id: part.id, name: part.name, arguments: argumentsText(part) },
       )
     } else if (part.by === 'openai')
       items.push({

@@ -17,7 +17,6 @@ import {
 } from '../pieces.ts'
 import {
   addressOf,
-  argumentsOf,
   argumentsText,
   type Called,
   describePart,
@@ -28,6 +27,7 @@ import {
   onlyText,
   type Part,
   partsOf,
+  readArguments,
   type Said,
   type Spoken,
   said,
@@ -93,7 +93,8 @@ const isMissing = (value: unknown): boolean => value === undefined || value === 
 
 function messageProblem(message: Message): string | null {
   const { role, content, refusal, audio, tool_calls } = message
-  if (Array.isArray(tool_calls) && tool_calls.length === 0) return 'has an empty list of calls, which may only be left out'
+  if (Array.isArray(tool_calls) && tool_calls.length === 0)
+    return 'has an empty list of calls, which may only be left out'
   if (!isMissing(content)) return null
   if (role !== 'assistant')
     return role === 'function' && content === null ? null : `has no content, which ${text(role)} needs`
@@ -157,7 +158,10 @@ function readMessage(message: Message, at: number, notes: Notes): Spoken {
   const key = answers(message)
   if (key !== null) {
     notes.unread(at, message, ['role', 'content', 'tool_call_id', 'name'])
-    const output = notes.kept(at, partsOf(content, readPart)).filter((part) => part.kind === 'text')
+    // The API takes text alone here; servers that speak its format take images too.
+    const output = notes
+      .kept(at, partsOf(content, readPart))
+      .filter((part): part is Said | Media => part.kind === 'text' || part.kind === 'media')
     const id = role === 'tool' ? text(message.tool_call_id) : text(name)
     const named = typeof name === 'string' ? { name } : {}
     return { at, role: 'user', parts: [{ kind: 'result', id, ...named, output, failed: false }] }
@@ -181,7 +185,7 @@ function readCall({ key, source }: Call): Called {
   if (isObject(source.custom))
     return { kind: 'call', id, name: text(source.custom.name), input: text(source.custom.input), custom: true }
   const called = isObject(source.function) ? source.function : source
-  return { kind: 'call', id, name: text(called.name) || 'tool', input: argumentsOf(called.arguments) }
+  return { kind: 'call', id, name: text(called.name) || 'tool', ...readArguments(called.arguments) }
 }
 
 function readPart(part: Record<string, unknown>): Part | null {
@@ -235,10 +239,12 @@ function writeMessage({ at, role, parts, name }: Spoken, notes: Notes): Message[
   ]
 }
 
-const writeCall = ({ id, name, input, custom }: Called) =>
-  custom
+const writeCall = (call: Called) => {
+  const { id, name, input, custom } = call
+  return custom
     ? { id, type: 'custom', custom: { name, input: text(input) } }
-    : { id, type: 'function', function: { name, arguments: argumentsText(input) } }
+    : { id, type: 'function', function: { name, arguments: argumentsText(call) } }
+}
 
 function contentOf(parts: readonly Part[], at: number, notes: Notes): unknown {
   if (parts.every((part) => part.kind === 'text')) {

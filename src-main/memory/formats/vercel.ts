@@ -378,6 +378,7 @@ function readOutput(part: Fields): Said | Media | null {
 
 function writeMessage({ at, role, parts, name }: Spoken, names: CallNames, notes: Notes): Message[] {
   if (name !== undefined && role !== 'assistant') notes.lost(at, 'the field name')
+  for (const part of parts) if (part.kind === 'call') notes.rounded(at, part)
   const results = parts
     .filter((part) => part.kind === 'result')
     .map((part) => ({
