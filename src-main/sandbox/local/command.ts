@@ -52,6 +52,12 @@ export class LocalCommand implements RunningCommand {
     this.settle({ status: this.#killing?.reason ?? 'exited', code: signal === null ? code : null, signal })
   }
 
+  /** It is gone, and nothing tells how it ended: as it was ended from outside, where somebody is about to. */
+  vanished(): void {
+    const reason = this.#killing?.reason
+    this.settle({ status: reason ?? 'lost', code: null, signal: reason === undefined ? null : 'SIGKILL' })
+  }
+
   settle(end: Omit<CommandEnd, 'durationMs'>): void {
     if (this.#end !== null) return
     clearTimeout(this.#timer)

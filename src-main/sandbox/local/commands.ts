@@ -518,7 +518,7 @@ export class Commands {
     // In this order: it writes how the command ended before it goes.
     const end = await folders.recordedEnd(folder)
     if (end !== null) command.exited(end)
-    else if (!alive && (supervisor !== null || adopted)) command.settle({ status: 'lost', code: null, signal: null })
+    else if (!alive && (supervisor !== null || adopted)) command.vanished()
   }
 }
 

@@ -140,3 +140,26 @@ test.runIf(process.getuid?.() === 0)('command: a disk that fills up while output
     rmdirSync(disk)
   }
 })
+
+test('a command that is found gone while it is being ended was ended so, and is not lost', async () => {
+  const command = () =>
+    new LocalCommand(
+      { id: 'a', startedAt: 0, deadline: null },
+      {
+        size: async () => 0,
+        read: async () => new Uint8Array(),
+        type: async () => {},
+        resize: async () => {},
+        kill: () => sleep(50),
+        remove: async () => {},
+      },
+    )
+  const late = command()
+  const killing = late.kill('timed-out')
+  late.vanished()
+  await killing
+  expect(await late.ended).toMatchObject({ status: 'timed-out', signal: 'SIGKILL' })
+  const gone = command()
+  gone.vanished()
+  expect(await gone.ended).toMatchObject({ status: 'lost', signal: null })
+})
