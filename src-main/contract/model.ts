@@ -315,7 +315,7 @@ export const CommandRecord = z.object({
   command: CommandLine,
   /** Tool name when it was a tool call. */
   tool: z.string().nullable(),
-  /** Its failure is what the exception rule looks for. */
+  /** Its failure is what the exception rule looks for, until it has. */
   guarded: z.boolean().default(false),
   startedAt: z.date(),
   endedAt: z.date().nullable(),

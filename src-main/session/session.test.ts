@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import type { Message, SessionEvent, SessionOptions } from '../contract/index.ts'
@@ -279,6 +280,19 @@ suiteNeeding(['local'], 'a session', () => {
     ;({ manager, close } = await place.open())
     session = manager.find('test')
     expect(await session.waitCommand({ id: 'over' })).toMatchObject({ code: 3, autoRollback: { to: 'stable' } })
+    expect(await tree(session)).toContain('./a: 1')
+  })
+
+  test('exception: the rule acts on a tool call that failed while no host was there', async () => {
+    await write(session, 'a', '1')
+    await checkpoint(session, 'stable')
+    session.autoRollback({ on: true, events: ['exception'], to: 'stable', verifier: null })
+    await session.startCommand({ ...plain('gap', 'echo 2 > a; sleep 0.3; exit 3'), tool: 'execute' })
+    await close()
+    await sleep(1_500)
+    ;({ manager, close } = await place.open())
+    session = manager.find('test')
+    expect(await session.waitCommand({ id: 'gap' })).toMatchObject({ code: 3, autoRollback: { to: 'stable' } })
     expect(await tree(session)).toContain('./a: 1')
   })
 

@@ -77,6 +77,7 @@ export class Session {
   readonly tools: ToolCalls
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
+  #gone = false
   /** What a command's failure set off, for whoever waits for it. */
   readonly #rolledBackBy = new Map<string, Promise<AutoRollback | null>>()
 
@@ -107,9 +108,12 @@ export class Session {
   async recover(sandbox: Sandbox): Promise<void> {
     await this.#pair.recover(sandbox)
     if (sandbox.restarted) await this.#pair.realign(sandbox)
+    const left = this.#commands.running
     await this.#commands.attach(sandbox)
     this.#retention.resume()
-    for (const command of this.#commands.running) this.#watchCommand(command)
+    for (const command of left) this.#watchCommand(command)
+    // What failed as the host before went.
+    for (const { id } of this.#context.store.commands.guarded(this.id)) this.#guard(id)
     this.tools.recover()
     this.#pair.countMissing(sandbox)
     this.#measureLater()
@@ -123,6 +127,7 @@ export class Session {
 
   /** The host goes; processes go on, and its next one takes over. */
   letGo(): void {
+    this.#gone = true
     this.#turns.stop()
     this.#host.letGo()
   }
@@ -541,6 +546,15 @@ export class Session {
   /** A command has ended whose failure counts: the exception rule looks at it. */
   async #afterGuarded(id: string, epoch: number): Promise<AutoRollback | null> {
     const record = await this.#commands.ended(id)
+    try {
+      return await this.#judgeEnd(record, epoch)
+    } finally {
+      // A host that goes leaves it to the next one.
+      if (!this.#gone) this.#context.store.commands.update(this.id, id, { guarded: false })
+    }
+  }
+
+  async #judgeEnd(record: CommandRecord, epoch: number): Promise<AutoRollback | null> {
     const failed = record.status === 'timed-out' || (record.status === 'exited' && record.code !== 0)
     if (!failed) return null
     const what = record.status === 'timed-out' ? 'timed out' : `ended with ${record.signal ?? `code ${record.code}`}`

@@ -15,6 +15,7 @@ export function commandRepository(db: Database) {
   const rows = table(db, 'commands', commandRow, ['session', 'id'])
   const list = db.prepare<[string]>('SELECT * FROM commands WHERE session = ? ORDER BY rowid')
   const running = db.prepare<[string]>("SELECT * FROM commands WHERE session = ? AND status = 'running' ORDER BY rowid")
+  const guarded = db.prepare<[string]>('SELECT * FROM commands WHERE session = ? AND guarded = 1 ORDER BY rowid')
   return {
     insert: (record: CommandRecord): void => rows.insert(record),
     /** @throws InternalError (no such command) */
@@ -26,6 +27,8 @@ export function commandRepository(db: Database) {
     get: (session: string, id: string): CommandRecord | undefined => rows.get(session, id),
     /** In the order in which they were started. */
     list: (session: string): CommandRecord[] => list.all(session).map(rows.read),
+    /** Those whose end the exception rule has not looked at, running or not. */
+    guarded: (session: string): CommandRecord[] => guarded.all(session).map(rows.read),
     running: (session: string): CommandRecord[] => running.all(session).map(rows.read),
   }
 }
