@@ -1,6 +1,7 @@
 /** What clients may ask of the host: one contract over message port, WebSocket and the local socket. */
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
+import { EscalationRule, escalations } from './escalations.ts'
 import { SessionEvent } from './events.ts'
 import { MAIN } from './format-names.ts'
 import {
@@ -117,6 +118,8 @@ export const SessionOptions = z.object({
   network: z.boolean().default(true),
   env: z.record(z.string(), z.string()).default({}),
   retention: RetentionRule.optional(),
+  /** How long a verdict that nobody could give waits for a decision; for ever where it is left out. */
+  escalation: EscalationRule.optional(),
   /** How an agent's program calls itself, for whoever is asked to allow the folder. */
   client: z.string().max(500).optional(),
 })
@@ -167,6 +170,18 @@ export const contract = {
     end: oc.input(SessionRef).output(SessionSummary),
     /** Layers gone too; record, messages and ledger stay. */
     destroy: oc.input(ActingOn).output(SessionSummary),
+    /**
+     * Has a halted session go on: because a verifier (the mended one, which the rule has from then on) says pass, or, without
+     * one, because a person waives the verdict.
+     */
+    resume: oc
+      .input(
+        SessionRef.extend({
+          verifier: CommandLine.nullable().default(null),
+          note: z.string().max(4_000).nullable().default(null),
+        }),
+      )
+      .output(z.object({ session: SessionSummary, text: z.string().nullable() })),
     /** Opens a session that a person began to agents, or closes it to them. */
     share: oc.input(SessionRef.extend({ on: z.boolean().default(true) })).output(SessionSummary),
     demo: oc.input(z.object({ engine: EngineChoice.default('auto') }).optional()).output(SessionSummary),
@@ -417,6 +432,7 @@ export const contract = {
       .input(ActingOn.extend({ command: CommandLine.nullable().default(null) }))
       .output(z.object({ text: z.string(), verdict: z.record(z.string(), z.unknown()).nullable() })),
   },
+  escalations,
   ledger: {
     list: oc
       .input(

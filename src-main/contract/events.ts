@@ -3,6 +3,7 @@
  * one twice is harmless; a client that was away asks for those after the last id it saw.
  */
 import { z } from 'zod'
+import { Escalation } from './escalations.ts'
 import { MAIN } from './format-names.ts'
 import { CommandRecord, LedgerEntry, Point, SessionSummary, ToolCall, Verdict } from './model.ts'
 
@@ -46,6 +47,8 @@ export const SessionEvent = z.discriminatedUnion('type', [
     of: z.number(),
     verdict: Verdict.nullable(),
   }),
+  /** One was raised, answered or withdrawn. */
+  Envelope.extend({ type: z.literal('escalationChanged'), escalation: z.string(), status: Escalation.shape.status }),
   Envelope.extend({ type: z.literal('ledgerAdded'), entry: LedgerEntry }),
   /** A line of the demo's story, for the person who watches. */
   Envelope.extend({ type: z.literal('demoStep'), step: z.number(), of: z.number(), text: z.string() }),

@@ -416,6 +416,7 @@ export const LedgerStatus = z.enum([
   'skipped_noop',
   'pruned',
   'no_target',
+  'waived',
   ...Repair.shape.kind.options,
 ])
 

@@ -28,3 +28,7 @@ export function bytes(n: number): string {
   const power = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
   return `${power === 0 ? n : (n / 1000 ** power).toFixed(1)} ${units[power]}`
 }
+
+/** A word as a shell takes it, with quotes where it needs them: for commands to copy. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

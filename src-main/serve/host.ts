@@ -96,6 +96,8 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
   const store = openStore(join(home, 'store.db'))
   building.defer(() => store.close())
   const sessions = await openSessions({ home, store })
+  // Also without a window it is in the tray.
+  sessions.askers.app = options.kind === 'app'
   building.defer(() => sessions.close())
 
   const auth = new BrowserAuth({

@@ -54,6 +54,8 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       }
     })
   const of = ({ context, input }: Call) => context.scope.find(input.session)
+  const asked = ({ context, input }: { context: Connection; input: { id: string } }) =>
+    sessions.escalated(input.id, context.scope.mayUse).escalations
 
   return os.router({
     host: {
@@ -86,6 +88,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       destroy: os.sessions.destroy.handler(({ context, input }) =>
         context.scope.findToEnd(input.session).destroy(input),
       ),
+      resume: os.sessions.resume.handler((call) => of(call).resume(call.input)),
       share: os.sessions.share.handler((call) => of(call).share(call.input.on)),
       demo: os.sessions.demo.handler(({ input }) => sessions.demo(input?.engine)),
     },
@@ -185,6 +188,22 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       onToolResult: os.rules.onToolResult.handler((call) => of(call).onToolResult(call.input)),
       onTurn: os.rules.onTurn.handler((call) => of(call).onTurn(call.input)),
       runTests: os.rules.runTests.handler((call) => of(call).runTests(call.input)),
+    },
+    escalations: {
+      list: os.escalations.list.handler(({ context, input }) => sessions.escalations(input, context.scope.mayUse)),
+      get: os.escalations.get.handler((call) => asked(call).get(call.input.id)),
+      wait: os.escalations.wait.handler((call) => asked(call).wait(call.input.id, call.signal)),
+      answer: os.escalations.answer.handler((call) => asked(call).answer(call.input)),
+      watch: os.escalations.watch.handler(async function* ({ context, input, signal }) {
+        try {
+          for await (const waiting of sessions.watchEscalations(input, signal)) {
+            yield waiting
+            await context.drained(signal)
+          }
+        } catch (error) {
+          throw toRpcError(error)
+        }
+      }),
     },
     ledger: {
       list: os.ledger.list.handler((call) => of(call).ledger(call.input)),

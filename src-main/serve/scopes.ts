@@ -11,14 +11,17 @@ import {
   SessionHaltedError,
   type SessionOptions,
   type SessionSummary,
+  shellWord,
 } from '../contract/index.ts'
-import type { Created, Session, SessionManager } from '../session/index.ts'
+import type { Created, MayUse, Session, SessionManager } from '../session/index.ts'
 import { type AllowedFolders, leadsTo } from './allowed-folders.ts'
 import type { Grants } from './client/doors.ts'
 import type { FolderRequests } from './folder-requests.ts'
 
 export interface Scope {
   readonly name: ScopeName
+  /** Which sessions are open to it; the others are as if they were not there. */
+  readonly mayUse: MayUse
   /** @throws DeclinedError for a procedure (`timeline.undo`) that is not its to call */
   admit(procedure: string): void
   /** @throws DeclinedError for a user that is not its to run commands as */
@@ -45,6 +48,7 @@ export function personScope({ sessions, allowed }: Pick<ScopeParts, 'sessions' |
   const find = (ref: string) => sessions.find(ref)
   return {
     name: 'person',
+    mayUse: () => true,
     admit: () => {},
     admitUser: () => {},
     list: () => sessions.list(),
@@ -72,6 +76,7 @@ const TOOLS_USE = new Set(
     'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.onToolResult rules.runTests',
     // Its hook.
     'rules.onTurn',
+    'escalations.list escalations.get escalations.wait',
     'ledger.list ledger.verify tools.begin tools.end engines.making',
   ].flatMap((line) => line.split(' ')),
 )
@@ -81,15 +86,22 @@ export function agentScope({ sessions, allowed, requests }: ScopeParts, grants: 
     begunBy === 'agent' || shared || grants.sessions.includes(id) || grants.sessions.includes(name)
   const find = (ref: string) => sessions.find(ref, mayUse)
   const undecided = (session: Session) => {
-    const { name, status } = session.summary()
+    const { name, status, pendingEscalations } = session.summary()
     if (status === 'halted')
       throw new SessionHaltedError(`Session ${name} is halted and waits for a person's decision.`, {
         nextStep: 'Ask the person to look at it in the window and to rewind it to a point that can be trusted.',
+      })
+    // A rewind would answer it, or the session's end.
+    if (pendingEscalations > 0)
+      throw new DeclinedError(`A verdict of session ${name} waits for a person's decision.`, {
+        nextStep:
+          'get_escalation tells when it is decided; ask the person to, in the window or by `rewind escalations`.',
       })
     return session
   }
   return {
     name: 'agent',
+    mayUse,
     admit(procedure) {
       if (!TOOLS_USE.has(procedure))
         throw new DeclinedError(`${procedure} is a person's to call.`, {
@@ -143,7 +155,3 @@ export function agentScope({ sessions, allowed, requests }: ScopeParts, grants: 
 
 /** Nobody is asked to hand over the whole machine, or a home with all that is in it. */
 const mayBeAsked = (folder: string): boolean => folder !== '/' && folder !== leadsTo(homedir())
-
-/** A word as a shell takes it, for commands to copy. */
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

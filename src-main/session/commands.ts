@@ -37,6 +37,8 @@ export interface CommandRequest {
   terminal?: TerminalSize | undefined
   tool?: string | null
   guarded?: boolean
+  /** Also while the session is halted: a verifier that was mended. */
+  halted?: boolean
   /** The epoch that the caller acts on. */
   epoch?: number | undefined
 }
@@ -108,7 +110,7 @@ export class Commands {
     const context = this.#context
     const known = context.store.commands.get(context.id, request.id)
     if (known) return known
-    const sandbox = await context.workable()
+    const sandbox = await (request.halted ? context.live() : context.workable())
     const record: CommandRecord = {
       id: request.id,
       session: context.id,

@@ -9,9 +9,11 @@ import {
   SessionHaltedError,
   SessionRewoundError,
   type SessionSummary,
+  shellWord,
 } from '../contract/index.ts'
 import { Gate, type HostFolders, type HostReport, type Sandbox } from '../sandbox/index.ts'
 import type { ConversationHead, Held, Pinned, SessionRow, Store } from '../store/index.ts'
+import type { Askers } from '../verification/index.ts'
 import type { EventHub } from './event-hub.ts'
 import { QuietQueue } from './quiet-queue.ts'
 
@@ -34,6 +36,8 @@ export class SessionContext {
   /** What became of the workspace on the host; null while nothing is known. */
   host: HostReport | null = null
   readonly hostFolders: HostFolders
+  /** Who can be asked for a decision. */
+  readonly askers: Askers
   #sandbox: Promise<Sandbox> | null = null
   /** When it was last tried to take hold of it, milliseconds since 1970. */
   #tried = Date.now()
@@ -53,6 +57,7 @@ export class SessionContext {
     hub: EventHub
     home: string
     hostFolders: HostFolders
+    askers: Askers
     sandbox: Promise<Sandbox> | null
     removeSandbox: () => Promise<void>
     reach: () => Promise<Sandbox>
@@ -62,6 +67,7 @@ export class SessionContext {
     this.hub = parts.hub
     this.home = parts.home
     this.hostFolders = parts.hostFolders
+    this.askers = parts.askers
     this.removeSandbox = parts.removeSandbox
     this.#reach = parts.reach
     if (parts.sandbox) void this.#hold(parts.sandbox)
@@ -158,14 +164,14 @@ export class SessionContext {
   }
 
   summary(): SessionSummary {
-    const { rules: _, undo: __, lastAutoRollback: ___, network: ____, env: _____, haltedBy: ______, ...row } = this.row
+    const { rules, undo, lastAutoRollback, network, env, haltedBy, escalation, ...row } = this.row
     return {
       ...row,
       notes: this.notice === null ? row.notes : [...row.notes, this.notice],
       checkpoints: this.points.filter((point) => point.kind === 'checkpoint').length,
       bytes: this.bytes,
       host: this.host,
-      pendingEscalations: 0,
+      pendingEscalations: this.store.escalations.openCount(this.id),
     }
   }
 
@@ -248,7 +254,7 @@ export class SessionContext {
     const { haltedBy, name, status } = this.row
     if (status === 'halted')
       throw new SessionHaltedError(`Session ${name} is halted: the verifier could not decide.`, {
-        nextStep: 'Look at its changes and output, then rewind to a point that you trust; that lets it go on.',
+        nextStep: `Look at its changes and output; \`rewind resume --session ${shellWord(name)}\` or a rewind to a point that you trust lets it go on.`,
         data: { haltedBy },
       })
     return this.live()

@@ -20,6 +20,22 @@ function armedShells(): number {
   }).length
 }
 
+/** A verdict that nobody can give, in front of somebody who has it rolled back. */
+async function escalate(): Promise<void> {
+  const watching = manager.watchEscalations({ as: 'window', session: null })
+  await watching.next()
+  const verifier = { command: 'echo nonsense', retries: 0, retryDelayMs: 0, timeoutMs: null }
+  session.autoRollback({ on: true, events: ['exception'], to: 'first', verifier })
+  const judging = session.runTests({ command: null }).catch(() => {})
+  for await (const [question] of watching)
+    if (question) {
+      const answer = { id: question.id, via: 'window', note: null, handler: false, error: null } as const
+      await session.escalations.answer({ ...answer, resolution: 'rollback' })
+      break
+    }
+  await judging
+}
+
 const manager = await openSessions({ home, store: openStore(join(home, 'store.db')) })
 const [{ id } = { id: '' }] = manager.list()
 const session = manager.find(id)
@@ -43,6 +59,7 @@ else if (operation === 'checkpoint')
 else if (operation === 'undo') await session.undo()
 else if (operation === 'end') await session.end()
 else if (operation === 'destroy') await session.destroy()
+else if (operation === 'escalation') await escalate()
 else {
   const only = operation === 'only-files' ? 'files' : operation === 'only-messages' ? 'messages' : null
   await session.rollback({ to: 'first', only, patchNotes: null })

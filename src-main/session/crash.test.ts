@@ -9,7 +9,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import type { Message } from '../contract/index.ts'
-import { crashPoints, endCrashPoints, pruneCrashPoints, shellCrashPoints } from '../store/index.ts'
+import {
+  crashPoints,
+  endCrashPoints,
+  escalationCrashPoints,
+  pruneCrashPoints,
+  shellCrashPoints,
+} from '../store/index.ts'
 import { begin, checkpoint, messagesOf, rollback, type TestHome, testHome, tree, write } from './testing.ts'
 
 const first: Message[] = [{ role: 'user', content: 'first' }]
@@ -167,6 +173,45 @@ suiteNeeding(['local'], 'a crash in the middle', () => {
         if (!removed) await session.destroy()
         expect(readdirSync(join(place.home, 'sandboxes'))).toEqual([])
         expect(await tree(await begin(manager, place.workspace))).toBe('./kept.txt: as it was\n')
+      } finally {
+        await close()
+      }
+    })
+
+  for (const point of escalationCrashPoints)
+    test(`host killed at ${point}`, async () => {
+      await prepare()
+      const { signal, stdout } = operate('escalation', point)
+      expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' })
+      const { manager, close } = await place.open()
+      try {
+        const [question] = manager.escalations({ session: null, open: false })
+        if (!question) throw new Error('the escalation is gone')
+        const session = manager.find(question.session)
+        const answer = (resolution: 'rollback' | 'stop') =>
+          session.escalations.answer({
+            id: question.id,
+            resolution,
+            note: null,
+            via: 'command line',
+            handler: false,
+            error: null,
+          })
+        expect(question.status).toBe(point === 'escalation:raised' ? 'open' : 'answered')
+        if (question.status === 'open') await answer('rollback')
+        // What was decided before the crash is carried out by this host, which nobody asks for.
+        await session.escalations.wait(question.id)
+        await expect(answer('stop')).rejects.toMatchObject({ code: 'DECLINED' })
+        expect(await tree(session)).toBe(FIRST_TREE)
+        expect(session.timeline().epoch).toBe(1)
+        const types = session.ledger({ checkpoint: null, type: null, status: null }).map(({ eventType }) => eventType)
+        expect(types).toEqual(['escalation', 'rollback'])
+        expect(session.verifyLedger().whole).toBe(true)
+        expect(session.summary()).toMatchObject({ status: 'running', pendingEscalations: 0 })
+        await session.undo()
+        expect(await tree(session)).toBe(SECOND_TREE)
+        await write(session, 'note', 'three')
+        await checkpoint(session, 'third')
       } finally {
         await close()
       }

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import {
+  type AskerKind,
   type Check,
   DeclinedError,
   DISK_BUDGET,
@@ -11,6 +12,8 @@ import {
   type EngineName,
   type EnginesOffer,
   EngineUnavailableError,
+  type Escalation,
+  EscalationRule,
   type ImageProgress,
   InvalidOptionError,
   isLive,
@@ -24,9 +27,11 @@ import {
 } from '../contract/index.ts'
 import { HostFolders, type Leftover, type Sandbox } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
+import { Askers } from '../verification/index.ts'
 import { SessionContext } from './context.ts'
 import { DemoPlayer } from './demo.ts'
 import { createEngines, type Engines } from './engines.ts'
+import { escalationOf } from './escalation-records.ts'
 import { EventHub } from './event-hub.ts'
 import { Session } from './session.ts'
 import { resolveWorkspace } from './workspace.ts'
@@ -71,6 +76,8 @@ export class SessionManager {
   readonly #sandboxes = new Map<string, Promise<Sandbox>>()
   readonly #demos: DemoPlayer
   readonly #hostFolders: HostFolders
+  /** Who can be asked for a decision. */
+  readonly askers = new Askers()
   readonly #turns = new Map<string, Promise<void>>()
   /** What was left by a host that died while it made a sandbox, and could not be removed. */
   readonly #strays: Check[] = []
@@ -136,6 +143,7 @@ export class SessionManager {
       const workspace = resolveWorkspace(options, this.#home)
       const earlier = this.#liveNamed(options.name)
       if (earlier) assertOpen(earlier, caller, options.force)
+      if (earlier && options.force && caller.scope === 'agent') this.#assertUndecided(earlier)
       if (earlier && earlier.workspace !== workspace.path)
         throw new InvalidOptionError(
           `A live session named ${options.name} belongs to another workspace, ${earlier.workspace}.`,
@@ -149,7 +157,9 @@ export class SessionManager {
       if (earlier?.status === 'halted')
         throw new SessionHaltedError(
           `Session ${options.name} is halted and waits for a decision; it is not replaced silently.`,
-          { nextStep: `Rewind it to a point that you trust, or \`rewind destroy --session ${options.name}\`.` },
+          {
+            nextStep: `See it with \`rewind ledger\`, then \`rewind resume --session ${options.name}\`, or \`rewind destroy --session ${options.name}\`.`,
+          },
         )
       const session = await this.#begin({ ...options, workspace: workspace.path }, caller.scope)
       if (earlier) await this.#supersede(earlier.id, session)
@@ -191,6 +201,56 @@ export class SessionManager {
     return session.summary()
   }
 
+  /**
+   * Escalations, oldest first.
+   * @param mayUse those of other sessions are as if they were not there
+   */
+  escalations({ session, open }: { session: string | null; open: boolean }, mayUse = everything): Escalation[] {
+    const id = session === null ? null : this.find(session, mayUse).id
+    const mine = new Set(
+      this.#store.sessions
+        .list()
+        .filter(mayUse)
+        .map((row) => row.id),
+    )
+    return this.#store.escalations
+      .list(id)
+      .filter((row) => mine.has(row.session) && (!open || row.status === 'open'))
+      .map(escalationOf)
+  }
+
+  /** The session that an escalation is of. @throws InvalidOptionError where there is none, or it is not open to the caller */
+  escalated(id: string, mayUse = everything): Session {
+    const row = this.#store.escalations.get(id)
+    if (row && this.#store.sessions.list().some((one) => one.id === row.session && mayUse(one)))
+      return this.#session(row.session)
+    throw new InvalidOptionError(`There is no escalation ${JSON.stringify(id)}.`, {
+      nextStep: '`rewind escalations` lists those that wait.',
+    })
+  }
+
+  /** Those that wait for this kind of asker, now and after each change; it is there to be asked while it listens. */
+  async *watchEscalations(
+    { as, session }: { as: AskerKind; session: string | null },
+    signal?: AbortSignal,
+  ): AsyncGenerator<Escalation[]> {
+    const id = session === null ? null : this.find(session).id
+    if (as === 'handler' && id === null)
+      throw new InvalidOptionError('A handler decides for one session.', { nextStep: 'Name the session.' })
+    const leave = this.askers.arrive(as, id)
+    signal?.addEventListener('abort', leave)
+    const asked = as === 'handler' ? 'handler' : 'everybody'
+    try {
+      while (!signal?.aborted) {
+        yield this.escalations({ session: id, open: true }).filter((one) => one.asked === asked)
+        await this.askers.next(signal)
+      }
+    } finally {
+      signal?.removeEventListener('abort', leave)
+      leave()
+    }
+  }
+
   events(since: number | null, signal?: AbortSignal, follow = true): AsyncGenerator<SessionEvent> {
     return this.#hub.stream(since, signal, follow)
   }
@@ -219,12 +279,13 @@ export class SessionManager {
     return [...(await this.#engines.checks()), ...this.#strays]
   }
 
-  /** No command runs, no swap is under way, no session is being made, no demo plays. */
+  /** No command runs, no swap is under way, nothing waits for a decision, no session is being made, no demo plays. */
   idle(): boolean {
     return (
       this.#beginning.size === 0 &&
       !this.#engines.images.busy &&
       !this.#demos.playing &&
+      this.askers.handlers === 0 &&
       ![...this.#sessions.values()].some((session) => session.busy)
     )
   }
@@ -261,6 +322,14 @@ export class SessionManager {
         ok: false,
         detail: `${left.folder}: ${left.reason}`,
         remedy: 'It is tried again at the next start of the host.',
+      })
+  }
+
+  /** @throws DeclinedError where its end would answer what a person is asked */
+  #assertUndecided({ id, name }: SessionRow): void {
+    if (this.#store.escalations.openCount(id) > 0)
+      throw new DeclinedError(`A verdict of the live session named ${name} waits for a person's decision.`, {
+        nextStep: 'get_escalation tells when it is decided; or take another name.',
       })
   }
 
@@ -361,6 +430,7 @@ export class SessionManager {
         lastAutoRollback: null,
         network: options.network,
         env: options.env,
+        escalation: EscalationRule.parse(options.escalation ?? {}),
         haltedBy: null,
       })
       const context = this.#context({ id, engine: facts.engine }, Promise.resolve(sandbox))
@@ -436,6 +506,7 @@ export class SessionManager {
       hub: this.#hub,
       home: this.#home,
       hostFolders: this.#hostFolders,
+      askers: this.askers,
       sandbox,
       removeSandbox,
       reach: () => {

@@ -17,6 +17,7 @@ import { formatOf, rewindHistory } from '../memory/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox/index.ts'
 import type { Pinned } from '../store/index.ts'
 import type { SessionContext } from './context.ts'
+import { withdrawEscalations } from './escalation-records.ts'
 
 /** Whose hand it was, as ledger and timeline name it. */
 export type Actor = 'you' | 'agent' | 'rule'
@@ -150,7 +151,7 @@ export class PairRecords {
     const lineBefore = currentLine(context.points, leftAt)
     const epoch = before.epoch + 1
     context.updateRow({ head: head.id, epoch, undo: leftAt })
-    this.#letGoOn()
+    this.#letGoOn(intent)
     store.rewinds.add(context.id, {
       epoch,
       at: new Date(),
@@ -206,11 +207,16 @@ export class PairRecords {
     }
   }
 
-  /** A rewind is a person's (or a rule's) decision, also where nothing had to move: a halted session goes on. */
-  #letGoOn(): void {
+  /**
+   * A rewind is a person's (or a rule's) decision, also where nothing had to move: a halted session goes on, and what
+   * waits to be decided is pointless.
+   */
+  #letGoOn({ ref, by }: RollbackIntent): void {
     const context = this.#context
+    withdrawEscalations(context, `the session was rewound to ${ref}`, by)
     if (context.row.status !== 'halted') return
     context.updateRow({ status: 'running', haltedBy: null })
+    context.appendLedger({ eventType: 'resume', status: 'rolled_back', checkpoint: ref, decidedBy: by })
     context.raiseSummary()
   }
 
@@ -225,7 +231,7 @@ export class PairRecords {
       resolution: 'rollback',
       decidedBy: intent.by,
     })
-    this.#letGoOn()
+    this.#letGoOn(intent)
     context.store.journal.close(operation)
     return {
       point: target,

@@ -129,6 +129,14 @@ export class Retention {
     const rule = row.rules.autoRollback
     if (rule && targetOf(rule.to, points, row.head) === point.id)
       return { why: 'the automatic rollback goes there', nextStep: 'Give the rule another target first.' }
+    const { escalations } = this.#context.store
+    const asked = escalations
+      .open(this.#context.id)
+      .some(
+        ({ evidence }) =>
+          point.id === evidence.since || targetOf(evidence.checkpoint ?? '', points, row.head) === point.id,
+      )
+    if (asked) return { why: 'an escalation may go back there', nextStep: '`rewind answer` decides it.' }
     return null
   }
 

@@ -10,6 +10,7 @@ import {
   CommandError,
   type CommandLine,
   InvalidOptionError,
+  type LedgerEntry,
   type RetentionRule,
   RollbackEvent,
   RollbackFailedError,
@@ -17,12 +18,13 @@ import {
   type RulesSet,
   SessionRewoundError,
   VerificationFailedError,
-  VerificationHaltError,
-  type VerifierSpec,
+  VerifierSpec,
 } from '../contract/index.ts'
-import { formatVerificationResult, runVerifier, type VerificationResult } from '../verification/index.ts'
+import { formatVerificationResult, haltError, runVerifier, type VerificationResult } from '../verification/index.ts'
 import type { Commands } from './commands.ts'
 import type { SessionContext } from './context.ts'
+import type { Escalations } from './escalations.ts'
+import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
 import type { Pair } from './pair.ts'
 import type { Retention } from './retention.ts'
@@ -40,9 +42,11 @@ export class Rules {
   readonly #pair: Pair
   readonly #commands: Commands
   readonly #retention: Retention
+  readonly #escalations: Escalations
 
-  constructor(context: SessionContext, pair: Pair, commands: Commands, retention: Retention) {
+  constructor(context: SessionContext, pair: Pair, commands: Commands, retention: Retention, escalations: Escalations) {
     this.#retention = retention
+    this.#escalations = escalations
     this.#context = context
     this.#pair = pair
     this.#commands = commands
@@ -162,8 +166,9 @@ export class Rules {
 
   /**
    * Runs the verifier, or judges `command` by the same contract; without a verifier the exit code decides.
-   * @throws VerificationFailedError, VerificationHaltError (the session is halted), CommandError (without a verifier),
-   *   CancelledError (the session was rewound or ended meanwhile: nothing is judged)
+   * @throws VerificationFailedError; where it cannot be decided, after a decision: VerificationUnknownError or
+   *   VerificationHaltError (the session is halted); CommandError (without a verifier), CancelledError (the session was
+   *   rewound or ended meanwhile: nothing is judged)
    */
   async runTests(command: CommandLine | null): Promise<Passed> {
     await this.#context.workable()
@@ -171,7 +176,90 @@ export class Rules {
     const verifier = this.current.autoRollback?.verifier ?? null
     if (!verifier) return this.#runByExitCode(command)
     const spec = command === null ? verifier : { ...verifier, command }
-    const result = await runVerifier(spec, (line, timeoutMs) => this.#runJudged(line, timeoutMs), {
+    return this.#judge(spec.command, await this.#verify(spec), epoch)
+  }
+
+  /**
+   * Has a halted session go on: because a mended verifier says pass, which the rule has from then on, or because a person
+   * waives the verdict.
+   * @returns the verdict in words; null where it was waived
+   * @throws InvalidOptionError (it is not halted), VerificationFailedError, VerificationHaltError (it stays halted)
+   */
+  async resume({ verifier: command, note }: Inputs['sessions']['resume']): Promise<string | null> {
+    const context = this.#context
+    const { autoRollback: rule } = this.current
+    this.#assertHalted()
+    if (command === null) {
+      this.#goOn({ status: 'waived', notes: note })
+      return null
+    }
+    const spec = VerifierSpec.parse({ ...rule?.verifier, command })
+    const { epoch } = context.row
+    const result = await this.#verify(spec, true)
+    const judged = await this.#judgedPoint()
+    this.#assertHalted()
+    this.#assertSame(epoch)
+    const text = formatVerificationResult(result)
+    const row = {
+      checkpoint: rule?.to ?? null,
+      point: judged,
+      rawOutput: result.rawOutput,
+      status: result.status,
+      notes: result.notes ?? text,
+    }
+    await this.#verdict(judged, result, text)
+    if (result.status === 'pass') {
+      context.transaction(() => {
+        context.appendLedger({ eventType: 'verification', ...row })
+        if (rule) this.#store({ ...this.current, autoRollback: { ...rule, verifier: spec } })
+        this.#goOn({ status: 'pass', checkpoint: row.checkpoint, point: judged, notes: note ?? text })
+      })
+      return text
+    }
+    if (result.status === 'fail') {
+      context.appendLedger({ eventType: 'verification', ...row })
+      throw new VerificationFailedError(text, {
+        nextStep: 'The session stays halted: rewind to a point that you trust, or resume once a verifier says pass.',
+        data: { errors: result.errors, verdict: result.verdict, result, verifierCommand: command, checkpoint: null },
+      })
+    }
+    context.appendLedger({ eventType: 'escalation', ...row, resolution: 'stop', decidedBy: 'rule' })
+    const { attempts } = result
+    throw haltError(
+      { checkpoint: row.checkpoint, verifierCommand: command, attempts, lastResult: result, text },
+      context.row,
+      'it stays so',
+    )
+  }
+
+  #assertHalted(): void {
+    const { name, status } = this.#context.row
+    if (status !== 'halted')
+      throw new InvalidOptionError(`Session ${name} is not halted, but ${status}.`, {
+        nextStep: 'There is nothing to resume.',
+      })
+  }
+
+  #goOn(row: Partial<LedgerEntry> & Pick<LedgerEntry, 'status'>): void {
+    const context = this.#context
+    context.transaction(() => {
+      context.updateRow({ status: 'running', haltedBy: null })
+      context.appendLedger({ eventType: 'resume', decidedBy: 'you', ...row })
+      context.raiseSummary()
+    })
+  }
+
+  /** @throws CancelledError where it was rewound since */
+  #assertSame(epoch: number): void {
+    if (this.#context.row.epoch !== epoch)
+      throw new CancelledError('The session was rewound while its verifier ran: what it saw is gone.', {
+        nextStep: 'Run it again.',
+      })
+  }
+
+  /** @param halted also while the session is halted */
+  #verify(spec: VerifierSpec, halted = false): Promise<VerificationResult> {
+    return runVerifier(spec, (line, timeoutMs) => this.#runJudged(line, timeoutMs, halted), {
       onAttempt: (attempt, of, verdict) =>
         this.#context.raise({
           type: 'verifierAttempt',
@@ -180,7 +268,6 @@ export class Rules {
           verdict: verdict && { status: verdict.status, text: formatVerificationResult(verdict), at: new Date() },
         }),
     })
-    return this.#judge(spec.command, result, epoch)
   }
 
   /** @param epoch of what the verifier saw */
@@ -188,10 +275,7 @@ export class Rules {
     const text = formatVerificationResult(result)
     const rule = this.current.autoRollback
     const judged = await this.#judgedPoint()
-    if (this.#context.row.epoch !== epoch)
-      throw new CancelledError('The session was rewound while its verifier ran: what it saw is gone.', {
-        nextStep: 'Run it again.',
-      })
+    this.#assertSame(epoch)
     const row = {
       checkpoint: rule?.to ?? null,
       point: judged,
@@ -206,7 +290,7 @@ export class Rules {
     }
     if (result.status === 'unknown') {
       await this.#verdict(judged, result, text)
-      return this.#halt(command, result, text, row)
+      return this.#escalations.decide({ result, command, text, checkpoint: row.checkpoint, point: judged, epoch })
     }
 
     this.#context.appendLedger({ eventType: 'verification', ...row })
@@ -228,29 +312,9 @@ export class Rules {
     throw fail(done)
   }
 
-  #halt(command: CommandLine, result: VerificationResult, text: string, row: { checkpoint: string | null }): never {
-    const context = this.#context
-    this.#context.appendLedger({
-      eventType: 'escalation',
-      ...row,
-      status: 'unknown',
-      resolution: 'stop',
-      decidedBy: 'rule',
-    })
-    const haltedBy = { verifierCommand: command, notes: text, attempts: result.attempts }
-    context.transaction(() => {
-      context.updateRow({ status: 'halted', haltedBy })
-      context.raiseSummary()
-    })
-    throw new VerificationHaltError(`The verifier could not decide after ${result.attempts} attempts: ${text}`, {
-      nextStep: 'The sandbox is kept. Look at its changes and output, then rewind to a point that you trust.',
-      data: { checkpoint: row.checkpoint, verifierCommand: command, lastResult: result, sessionName: context.row.name },
-    })
-  }
-
-  async #runJudged(command: CommandLine, timeoutMs: number | null) {
+  async #runJudged(command: CommandLine, timeoutMs: number | null, halted: boolean) {
     const id = randomUUID()
-    await this.#commands.start({ id, command, timeoutMs, tool: VERIFIER })
+    await this.#commands.start({ id, command, timeoutMs, tool: VERIFIER, halted })
     const record = await this.#commands.ended(id)
     // Taken away under it: a rewind, or the session's end. One that a person stopped has no such note.
     if (record.status === 'cancelled' && record.note !== null)

@@ -41,6 +41,8 @@ import { Commands } from './commands.ts'
 import type { SessionContext } from './context.ts'
 import { Conversations, writtenAs } from './conversations.ts'
 import { removeDemoWorkspace } from './demo.ts'
+import { withdrawEscalations } from './escalation-records.ts'
+import { Escalations } from './escalations.ts'
 import { Heard } from './heard.ts'
 import { HostWatch } from './host-watch.ts'
 import type { Inputs } from './inputs.ts'
@@ -75,6 +77,8 @@ export class Session {
   readonly #conversations: Conversations
   /** What agents do by tools. */
   readonly tools: ToolCalls
+  /** Verdicts that wait for a decision. */
+  readonly escalations: Escalations
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
   #gone = false
@@ -91,7 +95,8 @@ export class Session {
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.#retention = new Retention(context, this.#pair, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
-    this.#rules = new Rules(context, this.#pair, this.#commands, this.#retention)
+    this.escalations = new Escalations(context, this.#pair)
+    this.#rules = new Rules(context, this.#pair, this.#commands, this.#retention, this.escalations)
     this.#turns = new Turns(context, this.#commands, this.#rules)
   }
 
@@ -99,9 +104,9 @@ export class Session {
     return this.#context.id
   }
 
-  /** Whether a command runs or a swap is under way. */
+  /** Whether a command runs, a swap is under way, or a decision is waited for. */
   get busy(): boolean {
-    return this.#context.gate.busy || this.#commands.running.length > 0
+    return this.#context.gate.busy || this.#commands.running.length > 0 || this.escalations.waiting
   }
 
   /** Takes over what an earlier host left in the middle. */
@@ -115,6 +120,7 @@ export class Session {
     // What failed as the host before went.
     for (const { id } of this.#context.store.commands.guarded(this.id)) this.#guard(id)
     this.tools.recover()
+    this.escalations.recover()
     this.#pair.countMissing(sandbox)
     this.#measureLater()
     this.watchHost()
@@ -129,6 +135,7 @@ export class Session {
   letGo(): void {
     this.#gone = true
     this.#turns.stop()
+    this.escalations.letGo()
     this.#host.letGo()
   }
 
@@ -141,6 +148,7 @@ export class Session {
     const over = now === 'ended' || now === 'destroyed'
     context.transaction(() => {
       context.updateRow({ status: now, notes: [...notes, ...losses], ...(over ? { endedAt: new Date() } : {}) })
+      if (over) withdrawEscalations(context, 'the session was found ended', 'rule')
       context.raiseSummary()
     })
   }
@@ -460,6 +468,12 @@ export class Session {
     return this.#rules.runTests(input.command)
   }
 
+  /** Has a halted session go on. */
+  async resume(input: Inputs['sessions']['resume']): Promise<{ session: SessionSummary; text: string | null }> {
+    const text = await this.#rules.resume(input)
+    return { session: this.summary(), text }
+  }
+
   ledger(input: Inputs['ledger']['list']): LedgerEntry[] {
     return this.#context.store.ledger.list(this.id, input)
   }
@@ -524,6 +538,7 @@ export class Session {
     const context = this.#context
     return context.transaction(() => {
       context.updateRow({ status, endedAt: context.row.endedAt ?? new Date() })
+      withdrawEscalations(context, status === 'ended' ? 'the session ended' : 'the session was destroyed', 'you')
       context.raiseSummary()
       return this.summary()
     })

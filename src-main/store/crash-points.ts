@@ -14,6 +14,9 @@ export const crashPoints = [
 /** Points while a session is ended or destroyed, after which the sandbox is not what the store says of it. */
 export const endCrashPoints = ['end:sandbox-ended', 'destroy:sandbox-ended', 'destroy:sandbox-removed'] as const
 
+/** Points while an escalation is raised, decided and carried out. */
+export const escalationCrashPoints = ['escalation:raised', 'escalation:answered', 'escalation:carried-out'] as const
+
 /** Points while an engine frees layers. */
 export const pruneCrashPoints = ['prune:unmounted', 'prune:half-folded', 'prune:folded', 'prune:committed'] as const
 
@@ -37,6 +40,7 @@ export const shellCrashPoints = [
 export type CrashPoint =
   | (typeof crashPoints)[number]
   | (typeof endCrashPoints)[number]
+  | (typeof escalationCrashPoints)[number]
   | (typeof pruneCrashPoints)[number]
   | (typeof compactCrashPoints)[number]
   | (typeof preImageCrashPoints)[number]

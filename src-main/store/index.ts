@@ -5,10 +5,12 @@ export {
   crashPoint,
   crashPoints,
   endCrashPoints,
+  escalationCrashPoints,
   preImageCrashPoints,
   pruneCrashPoints,
   shellCrashPoints,
 } from './crash-points.ts'
+export type { EscalationRow } from './escalations.ts'
 export type { JournalRow } from './journal.ts'
 export type { LedgerFilter, NewLedgerEntry } from './ledger.ts'
 export type { ConversationHead } from './messages.ts'

@@ -14,6 +14,7 @@ import { terminals } from './migrations/2026-11-29-terminals.ts'
 import { toolCalls } from './migrations/2026-11-29-tool-calls.ts'
 import { trees } from './migrations/2026-11-29-trees.ts'
 import { conversations } from './migrations/2026-11-30-conversations.ts'
+import { escalations } from './migrations/2026-11-30-escalations.ts'
 import { guarded } from './migrations/2026-11-30-guarded.ts'
 
 export interface Migration {
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   engines,
   guarded,
   conversations,
+  escalations,
 ]
 
 /**

@@ -26,6 +26,7 @@ export const sessionRow = (given: Partial<SessionRow> = {}): SessionRow => ({
   notes: [],
   rules: { autoCheckpoint: null, autoRollback: null, retention: { budgetBytes: null } },
   lastAutoRollback: null,
+  escalation: { timeoutMs: null, onTimeout: 'stop' },
   haltedBy: null,
   ...given,
 })

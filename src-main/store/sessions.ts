@@ -1,7 +1,7 @@
 /** Sessions: what of them outlives the host. Counts and sizes that can be computed are not stored. */
 import type { Database } from 'better-sqlite3'
 import { z } from 'zod'
-import { AutoRollback, Rules, SandboxNotFoundError, SessionSummary } from '../contract/index.ts'
+import { AutoRollback, EscalationRule, Rules, SandboxNotFoundError, SessionSummary } from '../contract/index.ts'
 import { flag, json, messageAsGiven, table, time } from './table.ts'
 
 const sessionRow = SessionSummary.omit({ checkpoints: true, bytes: true, pendingEscalations: true, host: true }).extend(
@@ -17,6 +17,7 @@ const sessionRow = SessionSummary.omit({ checkpoints: true, bytes: true, pending
     notes: json(z.array(z.string())),
     rules: json(Rules),
     lastAutoRollback: json(AutoRollback.extend({ at: time, messages: z.array(messageAsGiven) })).nullable(),
+    escalation: json(EscalationRule),
     /** What halted the session and how it can go on, as the session layer tells it. */
     haltedBy: json(z.record(z.string(), z.unknown())).nullable(),
   },

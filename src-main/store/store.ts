@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { commandRepository } from './commands.ts'
 import { atomic, connect, durable, guarded } from './database.ts'
+import { escalationRepository } from './escalations.ts'
 import { eventRepository } from './events.ts'
 import { journalRepository } from './journal.ts'
 import { ledgerRepository } from './ledger.ts'
@@ -51,6 +52,7 @@ export function storeOver(db: Database) {
     ledger,
     commands: over(commandRepository),
     journal: over(journalRepository),
+    escalations: over(escalationRepository),
     events: over(eventRepository),
     toolCalls: over(toolCallRepository),
     rewinds: over(rewindRepository),

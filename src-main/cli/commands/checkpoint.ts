@@ -1,7 +1,7 @@
 /** `rewind checkpoint` and `rewind checkpoint ls`: points taken, and those that are there. */
 import { MAIN } from '../../contract/format-names.ts'
 import type { Point, Timeline } from '../../contract/index.ts'
-import { visibleName } from '../../contract/text.ts'
+import { shellWord, visibleName } from '../../contract/text.ts'
 import { bareRewindTarget, branchesOf, currentLine, nameOf } from '../../contract/timeline.ts'
 import type { Define } from '../command.ts'
 import { formatOption, messageFormat, readMessages } from '../messages-file.ts'
@@ -32,7 +32,7 @@ export const defineCheckpoint: Define = (program, action) => {
           const name = point.label === null ? '' : ` (${visibleName(point.label)})`
           cli.out.result(
             { checkpoint: nameOf(point), id: point.id, status: 'saved', ms: point.ms },
-            `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${quoted(typedName(point))}\``,
+            `checkpoint ${point.id}${name} saved in ${Math.round(point.ms)} ms\n  go back with \`rewind rewind --to ${shellWord(typedName(point))}\``,
           )
         },
       ),
@@ -50,9 +50,6 @@ export const defineCheckpoint: Define = (program, action) => {
       }),
     )
 }
-
-/** A word for a shell, with quotes where it needs them. */
-const quoted = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /** What names the point again when it is typed: not a label that cannot be read off the screen. */
 const typedName = (point: Point): string => {

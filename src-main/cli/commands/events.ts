@@ -60,6 +60,8 @@ function about(event: SessionEvent): string {
       return `${event.attempt} of ${event.of} ${event.verdict?.status ?? ''}`
     case 'ledgerAdded':
       return `${event.entry.eventType} ${event.entry.status ?? ''}`
+    case 'escalationChanged':
+      return `${event.escalation} ${event.status}`
     case 'demoStep':
       return event.text
     default:
