@@ -13,7 +13,7 @@ export interface Contents {
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~'
 /** Bytes in one line: as many as its first letter can count (A to Z, then a to z). */
-const LINE_BYTES = 52
+export const BASE85_LINE_BYTES = 52
 const NO_FILE = '0'.repeat(40)
 
 /** @returns the lines that follow a patch's header, ending in an empty one */
@@ -31,17 +31,19 @@ function literal(content: Uint8Array | null): string {
   const bytes = content ?? new Uint8Array()
   const packed = deflateSync(bytes)
   const lines = [`literal ${bytes.length}\n`]
-  for (let at = 0; at < packed.length; at += LINE_BYTES) lines.push(`${line(packed.subarray(at, at + LINE_BYTES))}\n`)
+  for (let at = 0; at < packed.length; at += BASE85_LINE_BYTES)
+    lines.push(base85Line(packed.subarray(at, at + BASE85_LINE_BYTES)))
   return `${lines.join('')}\n`
 }
 
-function line(bytes: Buffer): string {
+/** At most {@link BASE85_LINE_BYTES} as one line of a patch, with its end. */
+export function base85Line(bytes: Buffer): string {
   const count = String.fromCharCode(bytes.length <= 26 ? 0x40 + bytes.length : 0x60 + bytes.length - 26)
   const padded = Buffer.alloc(Math.ceil(bytes.length / 4) * 4)
   bytes.copy(padded)
   let digits = ''
   for (let at = 0; at < padded.length; at += 4) digits += fiveDigits(padded.readUInt32BE(at))
-  return count + digits
+  return `${count}${digits}\n`
 }
 
 function fiveDigits(word: number): string {

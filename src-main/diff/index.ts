@@ -1,4 +1,16 @@
-/** What people see of a difference: counts, letters, lines and patches. */
+/** What people see of a difference: counts, letters, lines and patches; and the pieces that git's patches are made of. */
 export type { Contents } from './binary.ts'
+export { BASE85_LINE_BYTES, base85Line } from './binary.ts'
 export { changeLetter, countChanges } from './counts.ts'
-export { contentsNeeded, isWhole, lineCounts, statLine, unifiedPatch } from './patch.ts'
+export {
+  ALIGN_BYTES,
+  contentsNeeded,
+  gitName,
+  isPatchText,
+  isWhole,
+  lineCounts,
+  sideNames,
+  statLine,
+  textHunks,
+  unifiedPatch,
+} from './patch.ts'

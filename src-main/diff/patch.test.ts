@@ -261,6 +261,7 @@ describe.runIf(spawnSync('git', ['--version']).status === 0)('a whole patch', ()
       ['link-to-bytes', link('a'), file(noise(40, 4))],
       ['bytes-to-link', file(noise(41, 4), 0o100755), link('somewhere')],
       ['empty', null, file('')],
+      ['space /before slash', null, file('')],
     ]
     for (const [name, before] of entries) put(name, before)
     git(['apply', '-'], entries.map((entry) => patchOf(...entry)).join(''))

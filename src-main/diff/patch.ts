@@ -12,7 +12,7 @@ const CONTEXT = 3
 /** Two long texts with little in common take minutes to align; after this the whole is shown as replaced. */
 const ALIGN_MS = 2_000
 /** Texts over this go as bytes: nobody reads their hunks. */
-const ALIGN_BYTES = 8 << 20
+export const ALIGN_BYTES = 8 << 20
 
 /** The bits of a mode that say what an entry is. */
 const FORMAT = 0o170000
@@ -99,20 +99,30 @@ function body(change: Change, pair: FilePair, contents: Contents | null): string
   const before = pair.before ?? ''
   const after = pair.after ?? ''
   if (before === after) return []
-  // As git does: a tab marks the end of a name with spaces in it.
-  const name = (side: string) => (side.includes(' ') && !side.startsWith('"') ? `${side}\t` : side)
-  return [`--- ${name(a)}\n+++ ${name(b)}\n`, formatPatch(aligned(before, after), OMIT_HEADERS)]
+  return [sideNames(a, b), textHunks(before, after)]
 }
+
+/** The two lines before a file's hunks. As git does: a tab marks the end of a name with spaces in it. */
+export function sideNames(before: string, after: string): string {
+  const name = (side: string) => (side.includes(' ') && !side.startsWith('"') ? `${side}\t` : side)
+  return `--- ${name(before)}\n+++ ${name(after)}\n`
+}
+
+/** What leads from one text to the other, without the header of a file. */
+export const textHunks = (before: string, after: string): string => formatPatch(aligned(before, after), OMIT_HEADERS)
 
 /** Text where both sides are that and can be aligned in reasonable time, else the bytes as they are. */
 function fromContents(change: Change, contents: Contents): string[] {
   const { before, after } = contents
-  const isText = (side: Uint8Array | null) =>
-    side === null || (side.length <= ALIGN_BYTES && isUtf8(side) && !side.includes(0))
+  const isText = (side: Uint8Array | null) => side === null || isPatchText(side)
   if (!isText(before) || !isText(after)) return [binarySection(contents)]
   const text = (side: Uint8Array | null) => side && Buffer.from(side).toString('utf8')
   return body(change, { kind: 'text', before: text(before), after: text(after) }, null)
 }
+
+/** Whether a patch shows these bytes as lines. */
+export const isPatchText = (bytes: Uint8Array): boolean =>
+  bytes.length <= ALIGN_BYTES && isUtf8(bytes) && !bytes.includes(0)
 
 function aligned(before: string, after: string): StructuredPatch {
   const options = { context: CONTEXT, timeout: ALIGN_MS }
@@ -191,13 +201,45 @@ const pathBytes = ({ path, rawPath }: Change): Buffer =>
 
 const printable = (change: Change): string => (change.kind === 'folder' ? `${change.path}/` : change.path)
 
-/** A name as git writes it: in quotes with octal escapes where it would be misread, plain otherwise. */
+/**
+ * What needs quotes in a name that can be printed. git puts none around a space before a slash, and then cannot read
+ * the header of an empty file itself.
+ */
+const MISREAD = /["\\]| \//
+
 function quoted(prefix: 'a/' | 'b/', change: Change): string {
-  if (change.rawPath === null && !/["\\]/.test(change.path)) return `${prefix}${change.path}`
-  const escaped = Array.from(pathBytes(change), (byte) => {
-    if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`
+  if (change.rawPath === null && !MISREAD.test(change.path)) return `${prefix}${change.path}`
+  return inQuotes(Buffer.concat([Buffer.from(prefix), pathBytes(change)]))
+}
+
+/** A name as git writes it: in quotes with octal escapes where it would be misread, plain otherwise. */
+export function gitName(prefix: 'a/' | 'b/', path: Uint8Array): string {
+  const name = Buffer.from(path).toString('latin1')
+  return /^[\x20-\x7e]*$/.test(name) && !MISREAD.test(name)
+    ? `${prefix}${name}`
+    : inQuotes(Buffer.concat([Buffer.from(prefix), path]))
+}
+
+/** What C writes as a letter of its own; other bytes go by number. */
+const C_ESCAPES: Partial<Record<number, string>> = {
+  7: 'a',
+  8: 'b',
+  9: 't',
+  10: 'n',
+  11: 'v',
+  12: 'f',
+  13: 'r',
+  34: '"',
+  92: '\\',
+}
+
+/** Bytes as git reads them in quotes. */
+export function inQuotes(bytes: Uint8Array): string {
+  const escaped = Array.from(bytes, (byte) => {
+    const letter = C_ESCAPES[byte]
+    if (letter !== undefined) return `\\${letter}`
     if (byte < 0x20 || byte >= 0x7f) return `\\${byte.toString(8).padStart(3, '0')}`
     return String.fromCharCode(byte)
   })
-  return `"${prefix}${escaped.join('')}"`
+  return `"${escaped.join('')}"`
 }
