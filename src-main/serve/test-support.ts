@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CommandResult, SessionEvent } from '../contract/index.ts'
 import type { SessionManager } from '../session/index.ts'
+import { Askers } from '../verification/index.ts'
 import type { HostOptions } from './host.ts'
 import { type Host, startHostWith } from './host.ts'
 
@@ -34,6 +35,7 @@ export class FakeSessions {
       list: () => [],
       find: () => session,
       events: (since: number | null, signal?: AbortSignal) => this.events(since, signal),
+      askers: new Askers(),
       checks: async () => [],
       idle: () => !this.busy,
       liveProcesses: async () => this.processes,
