@@ -112,6 +112,8 @@ export class VerificationHaltError extends define('VERIFICATION_HALT', 6) {
 export class SessionHaltedError extends define('SESSION_HALTED', 6) {}
 /** The workspace on the host changed too, and not in the same way. */
 export class CommitConflictError extends define('COMMIT_CONFLICT', 7) {}
+/** The host's git is missing or could not do it. `data`: reason, and where it ran code and what it said. */
+export class GitError extends define('GIT_FAILED', 4) {}
 /** A person said no, or was not there to be asked. */
 export class DeclinedError extends define('DECLINED', 8) {}
 /** Somebody else rewound the session since the last call; this one was not carried out. */
@@ -150,6 +152,7 @@ const classes = {
   VERIFICATION_HALT: VerificationHaltError,
   SESSION_HALTED: SessionHaltedError,
   COMMIT_CONFLICT: CommitConflictError,
+  GIT_FAILED: GitError,
   DECLINED: DeclinedError,
   SESSION_REWOUND: SessionRewoundError,
   INVALID_OPTION: InvalidOptionError,

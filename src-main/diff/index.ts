@@ -6,6 +6,7 @@ export {
   ALIGN_BYTES,
   contentsNeeded,
   gitName,
+  inQuotes,
   isPatchText,
   isWhole,
   lineCounts,

@@ -17,6 +17,7 @@ export {
   DiskFullError,
   EngineUnavailableError,
   FileNotFoundError,
+  GitError,
   HostBusyError,
   HostRunningError,
   HostUnavailableError,
