@@ -1,6 +1,7 @@
 /** What clients may ask of the host: one contract over message port, WebSocket and the local socket. */
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
+import { ChosenPath, CommitPreview, CommitRecord, CommitResult } from './commit.ts'
 import { EscalationRule, escalations } from './escalations.ts'
 import { SessionEvent } from './events.ts'
 import { MAIN } from './format-names.ts'
@@ -433,6 +434,26 @@ export const contract = {
       .output(z.object({ text: z.string(), verdict: z.record(z.string(), z.unknown()).nullable() })),
   },
   escalations,
+  /** To the workspace on the host. */
+  commit: {
+    /** What a commit of these paths (null: all) would write, and what stands in its way. */
+    preview: oc.input(SessionRef.extend({ paths: z.array(ChosenPath).nullable().default(null) })).output(CommitPreview),
+    apply: oc
+      .input(
+        ActingOn.extend({
+          paths: z.array(ChosenPath).nullable().default(null),
+          /** The sandbox's side wins where both changed. */
+          force: z.boolean().default(false),
+          /** Leaves out what is in conflict, or cannot be written. */
+          skipConflicts: z.boolean().default(false),
+        }),
+      )
+      .output(CommitResult),
+    /** Takes the last commit that stands back from the host; `id` insists on one. */
+    undo: oc.input(SessionRef.extend({ id: z.string().nullable().default(null) })).output(CommitResult),
+    /** Oldest first. */
+    list: oc.input(SessionRef).output(z.array(CommitRecord)),
+  },
   ledger: {
     list: oc
       .input(

@@ -3,6 +3,7 @@
  * one twice is harmless; a client that was away asks for those after the last id it saw.
  */
 import { z } from 'zod'
+import { CommitRecord } from './commit.ts'
 import { Escalation } from './escalations.ts'
 import { MAIN } from './format-names.ts'
 import { CommandRecord, LedgerEntry, Point, SessionSummary, ToolCall, Verdict } from './model.ts'
@@ -49,6 +50,8 @@ export const SessionEvent = z.discriminatedUnion('type', [
   }),
   /** One was raised, answered or withdrawn. */
   Envelope.extend({ type: z.literal('escalationChanged'), escalation: z.string(), status: Escalation.shape.status }),
+  /** Files were written to the host, or taken back from it. */
+  Envelope.extend({ type: z.literal('committed'), commit: CommitRecord }),
   Envelope.extend({ type: z.literal('ledgerAdded'), entry: LedgerEntry }),
   /** A line of the demo's story, for the person who watches. */
   Envelope.extend({ type: z.literal('demoStep'), step: z.number(), of: z.number(), text: z.string() }),

@@ -415,6 +415,7 @@ export const LedgerStatus = z.enum([
   'undone',
   'skipped_noop',
   'pruned',
+  'committed',
   'no_target',
   'waived',
   ...Repair.shape.kind.options,

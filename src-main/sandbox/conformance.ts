@@ -7,6 +7,7 @@ import { attackBehaviours } from './conformance/attacks.ts'
 import { commandBehaviours } from './conformance/commands.ts'
 import { fileBehaviours } from './conformance/files.ts'
 import { isolationBehaviours } from './conformance/isolation.ts'
+import { meetingBehaviours } from './conformance/meetings.ts'
 import { stateBehaviours } from './conformance/states.ts'
 import { survivalBehaviours } from './conformance/survival.ts'
 import { terminalBehaviours } from './conformance/terminals.ts'
@@ -20,6 +21,7 @@ export function describeProvider(name: string, source: ProviderSource): void {
   describe(`${name}: commands`, () => commandBehaviours(source))
   describe(`${name}: files`, () => fileBehaviours(source))
   describe(`${name}: states`, () => stateBehaviours(source))
+  describe(`${name}: meetings`, () => meetingBehaviours(source))
   describe(`${name}: isolation`, () => isolationBehaviours(source))
   describe(`${name}: terminals`, () => terminalBehaviours(source))
   describe(`${name}: attacks`, () => attackBehaviours(source))

@@ -3,7 +3,15 @@
  * one conformance suite describes both. Labels, messages and the timeline are unknown here: a sandbox knows
  * layers by number and operations by id.
  */
-import type { Change, CommandLine, EngineName, FilePair, ProcessInfo, TerminalSize } from '../contract/index.ts'
+import type {
+  Change,
+  CommandLine,
+  EngineName,
+  EntryKind,
+  FilePair,
+  ProcessInfo,
+  TerminalSize,
+} from '../contract/index.ts'
 
 /**
  * A frozen file state: the topmost layer of each overlay. What that stands on is the sandbox's to know, so a state is as
@@ -167,6 +175,38 @@ export interface SandboxStatus {
   >
 }
 
+/** How a path of two states, an earlier and a later one, meets what the host has there. */
+export interface Meeting {
+  /** What the later state has; null for nothing. */
+  after: EntryFacts | null
+  /**
+   * Whether the host has what the earlier state has. `shown`: that state shows what the host's folder has there, or has
+   * not, so it cannot tell whether that was changed since.
+   */
+  host: 'same' | 'changed' | 'shown'
+  /** The host has what the later state has. */
+  arrived: boolean
+}
+
+export interface EntryFacts {
+  kind: EntryKind
+  /** Permissions, without setuid and setgid. */
+  mode: number
+  /** The bits of the mode that say what it is: `other` is a FIFO, a socket or a device. */
+  format: number
+  /** Bytes; null for anything but a file. */
+  size: number | null
+  /** Of a symlink. */
+  target: Uint8Array | null
+}
+
+/** Parts of files, in order. */
+export interface FilePieces {
+  pieces: { index: number; bytes: Uint8Array }[]
+  /** Where to go on; null where that was all. */
+  next: { index: number; offset: number } | null
+}
+
 /** A state to read from: a frozen one, or what stands in the sandbox. */
 export type ReadState = FilesState | 'now'
 
@@ -229,6 +269,19 @@ export interface Sandbox {
    * @param path as in a Change: `rawPath`'s bytes where it has one
    */
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair>
+
+  /**
+   * How entries meet what the host's folder has at the same paths, in the order of the paths.
+   * @param paths bytes as in a Change
+   */
+  meetings(from: FilesState, to: ReadState, paths: readonly Uint8Array[]): Promise<Meeting[]>
+  /**
+   * Copies files of the workspace out of a state.
+   * @param paths bytes as in a Change, of regular files
+   * @param folder of the host, absolute, empty: the file at the first path becomes `0` in it, the next `1`, and so on
+   * @throws FileNotFoundError where one of them is none any more, DiskFullError; what was copied by then stays
+   */
+  extract(state: ReadState, paths: readonly Uint8Array[], folder: string): Promise<void>
 
   /**
    * When the workspace was last changed since its head was frozen, milliseconds since 1970; null where it was not. Costs

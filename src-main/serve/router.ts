@@ -205,6 +205,12 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
         }
       }),
     },
+    commit: {
+      preview: os.commit.preview.handler((call) => of(call).commits.preview(call.input)),
+      apply: os.commit.apply.handler((call) => of(call).commits.apply(call.input, 'you')),
+      undo: os.commit.undo.handler((call) => of(call).commits.undo(call.input, 'you')),
+      list: os.commit.list.handler((call) => of(call).commits.list()),
+    },
     ledger: {
       list: os.ledger.list.handler((call) => of(call).ledger(call.input)),
       verify: os.ledger.verify.handler((call) => of(call).verifyLedger()),

@@ -70,7 +70,7 @@ const TOOLS_USE = new Set(
   [
     'host.info sessions.list sessions.get sessions.create sessions.destroy',
     'timeline.get timeline.checkpoint timeline.preview timeline.rollback timeline.missed',
-    'files.write files.read files.changes files.pair',
+    'files.write files.read files.changes files.pair commit.preview commit.list',
     'messages.get messages.list messages.validity messages.sync',
     'commands.start commands.wait commands.stop commands.get commands.list commands.output',
     'rules.get rules.autoCheckpoint rules.autoRollback rules.lastAutoRollback rules.onToolCall rules.onToolResult rules.runTests',

@@ -28,6 +28,7 @@ import {
 import { HostFolders, type Leftover, type Sandbox } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import { Askers } from '../verification/index.ts'
+import type { Neighbour } from './commits.ts'
 import { SessionContext } from './context.ts'
 import { DemoPlayer } from './demo.ts'
 import { createEngines, type Engines } from './engines.ts'
@@ -96,6 +97,8 @@ export class SessionManager {
   /** Takes over what an earlier host of this data folder left. */
   async open(): Promise<void> {
     for (const row of this.#store.sessions.list()) this.#adopt(row)
+    // Before anybody looks at the host's folders.
+    for (const { session } of this.#store.commits.applying()) await this.#session(session).commits.recover()
     await this.#removeStrays('local')
     // It may take a while to answer, or never do so: nobody waits for that.
     void this.#removeStrays('docker').catch(ignore)
@@ -459,7 +462,7 @@ export class SessionManager {
         { state: facts.baseState, conversations: [] },
       )
       context.raiseSummary()
-      const session = new Session(context)
+      const session = new Session(context, () => this.#neighbours())
       this.#sessions.set(id, session)
       this.#sandboxes.set(id, Promise.resolve(sandbox))
       session.watchHost()
@@ -470,7 +473,7 @@ export class SessionManager {
   /** A session that an earlier host began. */
   #adopt(row: SessionRow): void {
     const sandbox = row.status === 'destroyed' ? null : this.#attach(row)
-    const session = new Session(this.#context(row, sandbox))
+    const session = new Session(this.#context(row, sandbox), () => this.#neighbours())
     this.#sessions.set(row.id, session)
     if (sandbox) this.#sandboxes.set(row.id, sandbox)
   }
@@ -516,6 +519,19 @@ export class SessionManager {
       },
     })
     return context
+  }
+
+  /** Whose sandboxes may show what a commit is about to change on the host. */
+  #neighbours(): Neighbour[] {
+    return this.#store.sessions
+      .list()
+      .filter((row) => isLive(row))
+      .map(({ id, name, workspace }) => ({
+        id,
+        name,
+        workspace,
+        sandbox: () => this.#sandboxes.get(id) ?? Promise.reject(new Error('it cannot be reached')),
+      }))
   }
 
   #session(id: string): Session {

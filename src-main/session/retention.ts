@@ -4,6 +4,7 @@
  */
 import { CheckpointNotFoundError, InvalidOptionError, nameOf, type Point, type PruneResult } from '../contract/index.ts'
 import type { Sandbox } from '../sandbox/index.ts'
+import type { Commits } from './commits.ts'
 import type { SessionContext } from './context.ts'
 import { resolvePoint } from './moments.ts'
 import type { Pair } from './pair.ts'
@@ -12,13 +13,20 @@ import type { Actor } from './pair-records.ts'
 export class Retention {
   readonly #context: SessionContext
   readonly #pair: Pair
+  readonly #commits: Pick<Commits, 'standing'>
   readonly #measure: (sandbox: Sandbox) => Promise<number>
   /** Layers wait for the processes that hold them. */
   #waits = false
 
   /** @param measure what the session holds on disk, bytes */
-  constructor(context: SessionContext, pair: Pair, measure: (sandbox: Sandbox) => Promise<number>) {
+  constructor(
+    context: SessionContext,
+    pair: Pair,
+    commits: Pick<Commits, 'standing'>,
+    measure: (sandbox: Sandbox) => Promise<number>,
+  ) {
     this.#context = context
+    this.#commits = commits
     this.#pair = pair
     this.#measure = measure
   }
@@ -126,6 +134,8 @@ export class Retention {
     if (point.pinned) return { why: 'it is pinned', nextStep: `\`rewind pin --off ${point.id}\` first.` }
     if (point.id === row.undo)
       return { why: 'undo goes there', nextStep: 'Take it after the next rewind, or undo this one.' }
+    if (point.id === this.#commits.standing?.point)
+      return { why: 'the last commit wrote it to the host', nextStep: 'Commit again, or undo that commit first.' }
     const rule = row.rules.autoRollback
     if (rule && targetOf(rule.to, points, row.head) === point.id)
       return { why: 'the automatic rollback goes there', nextStep: 'Give the rule another target first.' }

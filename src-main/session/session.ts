@@ -38,6 +38,7 @@ import type { ReadState, Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { Budget } from './budget.ts'
 import { Commands } from './commands.ts'
+import { Commits, type Neighbour } from './commits.ts'
 import type { SessionContext } from './context.ts'
 import { Conversations, writtenAs } from './conversations.ts'
 import { removeDemoWorkspace } from './demo.ts'
@@ -79,13 +80,16 @@ export class Session {
   readonly tools: ToolCalls
   /** Verdicts that wait for a decision. */
   readonly escalations: Escalations
+  /** To the host. */
+  readonly commits: Commits
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
   #gone = false
   /** What a command's failure set off, for whoever waits for it. */
   readonly #rolledBackBy = new Map<string, Promise<AutoRollback | null>>()
 
-  constructor(context: SessionContext) {
+  /** @param neighbours every live session of this host */
+  constructor(context: SessionContext, neighbours: () => Neighbour[]) {
     this.#context = context
     this.#host = new HostWatch(context)
     this.#pair = new Pair(context, this.#host, () => this.#commands.running.map((record) => textOf(record.command)))
@@ -93,7 +97,8 @@ export class Session {
     this.#heard = new Heard(context)
     this.#conversations = new Conversations(context)
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
-    this.#retention = new Retention(context, this.#pair, (sandbox) => this.#measure(sandbox))
+    this.commits = new Commits(context, this.#pair, neighbours)
+    this.#retention = new Retention(context, this.#pair, this.commits, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
     this.escalations = new Escalations(context, this.#pair)
     this.#rules = new Rules(context, this.#pair, this.#commands, this.#retention, this.escalations)
@@ -518,6 +523,7 @@ export class Session {
       } else await context.removeSandbox()
       context.forgetSandbox()
       await this.#host.forget()
+      await this.commits.forget()
       context.bytes = this.#commands.outputBytes
       if (context.row.demo) removeDemoWorkspace(context.row.workspace)
       return this.#close('destroyed')

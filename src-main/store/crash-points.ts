@@ -26,6 +26,16 @@ export const compactCrashPoints = ['compact:half-written', 'compact:written', 'c
 /** Points while an engine lays pre-images beneath all other layers. */
 export const preImageCrashPoints = ['pre-images:written', 'pre-images:unmounted', 'pre-images:committed'] as const
 
+/** Points while a commit is written to the host, or undone there. */
+export const commitCrashPoints = [
+  'commit:staged',
+  'commit:kept',
+  'commit:taken',
+  'commit:put',
+  'commit:applied',
+  'commit:recorded',
+] as const
+
 /** Points inside the in-sandbox scripts: `crash NAME` in resources/sandbox. */
 export const shellCrashPoints = [
   'shell:checkpoint-unmounted',
@@ -44,6 +54,7 @@ export type CrashPoint =
   | (typeof pruneCrashPoints)[number]
   | (typeof compactCrashPoints)[number]
   | (typeof preImageCrashPoints)[number]
+  | (typeof commitCrashPoints)[number]
 
 const armed = process.env.REWIND_CRASH_AT
 

@@ -1,6 +1,9 @@
 /** What outlives the host: sessions, points, messages, ledger, commands, journal, events and settings in one SQLite file. */
+
+export type { CommitRow } from './commits.ts'
 export {
   type CrashPoint,
+  commitCrashPoints,
   compactCrashPoints,
   crashPoint,
   crashPoints,

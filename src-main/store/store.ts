@@ -1,6 +1,7 @@
 /** The store: one repository per table over one connection, and the transaction that holds their changes together. */
 import type { Database } from 'better-sqlite3'
 import { commandRepository } from './commands.ts'
+import { commitRepository } from './commits.ts'
 import { atomic, connect, durable, guarded } from './database.ts'
 import { escalationRepository } from './escalations.ts'
 import { eventRepository } from './events.ts'
@@ -51,6 +52,7 @@ export function storeOver(db: Database) {
     messages,
     ledger,
     commands: over(commandRepository),
+    commits: over(commitRepository),
     journal: over(journalRepository),
     escalations: over(escalationRepository),
     events: over(eventRepository),

@@ -8,7 +8,9 @@ import type {
   CheckpointOutcome,
   CommandEnd,
   CommandSpec,
+  FilePieces,
   FilesState,
+  Meeting,
   PruneOutcome,
   ReadState,
   RollbackOutcome,
@@ -75,6 +77,14 @@ export type InsideCalls = {
   usage(): Promise<number>
   changes(from: ReadState, to: ReadState): Promise<Change[]>
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair>
+  meetings(from: FilesState, to: ReadState, paths: readonly Uint8Array[]): Promise<Meeting[]>
+  /** The bytes of files one after another, at most `limit` of them: the container cannot write to the host. */
+  pieces(
+    state: ReadState,
+    paths: readonly Uint8Array[],
+    at: { index: number; offset: number },
+    limit: number,
+  ): Promise<FilePieces>
   lastChange(): Promise<number | null>
   processes(): Promise<ProcessInfo[]>
   end(): Promise<void>

@@ -3,14 +3,19 @@
  * was killed, docker was started anew), the container is started again and the call made once more: every call bears an
  * id, or does the same when it is done twice.
  */
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
 import { EngineUnavailableError, SandboxNotFoundError } from '../../contract/index.ts'
+import { asNoRoom } from '../layers/index.ts'
 import type {
   CheckpointOutcome,
   CommandSpec,
+  FilePieces,
   FilesState,
+  Meeting,
   PruneOutcome,
   ReadState,
   RollbackOutcome,
@@ -26,6 +31,8 @@ import { Link, LinkLost } from './link.ts'
 
 /** How long the container of an ended sandbox is kept running after it was read from. */
 const IDLE_MS = 10_000
+/** What is taken out of the container at a time. */
+const PIECE_BYTES = 8 << 20
 /** Between attempts to hear of a command while docker does not answer. */
 const RETRY_MS = 1_000
 
@@ -121,6 +128,23 @@ export class DockerSandbox implements Sandbox {
 
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair> {
     return this.#ask('pair', path, from, to, textLimitBytes)
+  }
+
+  meetings(from: FilesState, to: ReadState, paths: readonly Uint8Array[]): Promise<Meeting[]> {
+    return this.#ask('meetings', from, to, paths)
+  }
+
+  async extract(state: ReadState, paths: readonly Uint8Array[], folder: string): Promise<void> {
+    let at: { index: number; offset: number } | null = paths.length === 0 ? null : { index: 0, offset: 0 }
+    while (at !== null) {
+      const { pieces, next }: FilePieces = await this.#ask('pieces', state, paths, at, PIECE_BYTES)
+      for (const { index, bytes } of pieces) {
+        await appendFile(join(folder, String(index)), bytes).catch((error: unknown) => {
+          throw asNoRoom(error, paths[index] ?? new Uint8Array())
+        })
+      }
+      at = next
+    }
   }
 
   lastChange(): Promise<number | null> {

@@ -1,6 +1,6 @@
 /** The thread that lists and watches the host's folders, those of all sessions. */
 import { serveThread } from '../threads/index.ts'
-import { type HostCheck, TrackedFolder, type TrackOptions } from './tracked-folder.ts'
+import { type HostCheck, type HostComparison, TrackedFolder, type TrackOptions } from './tracked-folder.ts'
 
 const tracked = new Map<string, TrackedFolder>()
 
@@ -10,6 +10,9 @@ const say = serveThread({
     tracked.set(options.id, new TrackedFolder(options, (report) => say({ id: options.id, report })))
   },
   check: (id: string): Promise<HostCheck> | null => tracked.get(id)?.check() ?? null,
+  compare: (id: string, paths: string[], trees: string[]): Promise<HostComparison | null> | null =>
+    tracked.get(id)?.compare(paths, trees) ?? null,
+  accept: (id: string, paths: string[]): Promise<void> | undefined => tracked.get(id)?.accept(paths),
   release: (id: string): Promise<void> | undefined => {
     const folder = tracked.get(id)
     tracked.delete(id)

@@ -4,9 +4,10 @@
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { toByteString } from '../layers/index.ts'
 import { ThreadClient } from '../threads/index.ts'
 import { Manifest } from './manifest.ts'
-import type { HostCheck, HostReport } from './tracked-folder.ts'
+import type { HostCheck, HostComparison, HostReport } from './tracked-folder.ts'
 
 export class HostFolders {
   readonly #folder: string
@@ -37,6 +38,26 @@ export class HostFolders {
   /** What changed since the check before; null where the folder is not tracked. */
   async check(id: string): Promise<HostCheck | null> {
     return this.#listeners.has(id) ? this.#thread.call<HostCheck | null>('check', id) : null
+  }
+
+  /**
+   * Which entries are not what they were when the session began, or when they were last accepted.
+   * @param paths bytes, relative to the folder
+   * @param trees count as changed where anything in them was
+   * @returns null where the folder is not tracked, or was never listed whole
+   */
+  async compare(
+    id: string,
+    paths: readonly Uint8Array[],
+    trees: readonly Uint8Array[],
+  ): Promise<HostComparison | null> {
+    if (!this.#listeners.has(id)) return null
+    return this.#thread.call<HostComparison | null>('compare', id, paths.map(toByteString), trees.map(toByteString))
+  }
+
+  /** Takes what stands at these paths for what the session began from: it wrote it itself. */
+  async accept(id: string, paths: readonly Uint8Array[]): Promise<void> {
+    if (this.#listeners.has(id)) await this.#thread.call('accept', id, paths.map(toByteString))
   }
 
   /** Stops watching; what was listed is kept. */

@@ -96,6 +96,30 @@ export class Manifest {
     this.#sql('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)').run(folder, name, mode, size, mtime, ctime, ino)
   }
 
+  /** Has an entry be what it is now, and no difference. @param now null where it is gone, and all that was beneath it */
+  accept(path: ByteString, now: Attributes | null): void {
+    const slash = path.lastIndexOf('/')
+    const [parent, name] = [path.slice(0, Math.max(0, slash)), path.slice(slash + 1)]
+    this.#sql('DELETE FROM entries WHERE folder = (SELECT id FROM folders WHERE path = ?) AND name = ?').run(
+      parent,
+      name,
+    )
+    this.removeDifference(path)
+    if (now !== null) this.addEntry(this.#folder(parent), name, now)
+    else {
+      const within = '(SELECT id FROM folders WHERE path = ? OR (path > ? AND path < ?))'
+      const range = [path, `${path}/`, `${path}0`]
+      this.#sql(`DELETE FROM entries WHERE folder IN ${within}`).run(...range)
+      this.#sql(`DELETE FROM folders WHERE id IN ${within}`).run(...range)
+    }
+  }
+
+  /** Its number; listed as a folder from here on. */
+  #folder(path: ByteString): number {
+    const row = this.#sql('SELECT id FROM folders WHERE path = ?').get(path) as { id: number } | undefined
+    return row?.id ?? this.addFolder(path)
+  }
+
   entry(path: ByteString): Attributes | null {
     const slash = path.lastIndexOf('/')
     const select = `SELECT mode, size, mtime, ctime, ino FROM entries

@@ -41,6 +41,14 @@ export interface HostCheck extends HostReport {
   fresh: number
 }
 
+/** What became of some paths since the session began, or since they were last accepted; in their order. */
+export interface HostComparison {
+  /** Whether each is another, and its mode as it was; null where there was nothing. */
+  paths: { differs: boolean; was: number | null }[]
+  /** Whether anything in each is another. */
+  trees: boolean[]
+}
+
 /** Entries between two pauses, in which other folders are served and events taken in. */
 const ENTRIES_PER_TURN = 300
 /** Paths that are named; the number says how many there are. */
@@ -51,6 +59,8 @@ const MOST_TOUCHED = 50_000
 const SETTLE_MS = 200
 /** How long a check waits for the folder to be listed for the first time. */
 const PATIENCE_MS = 1_000
+/** How long a commit waits for that: without the list every file that shows may have been another before. */
+const LISTING_MS = 20_000
 
 export class TrackedFolder {
   readonly #options: TrackOptions
@@ -109,6 +119,68 @@ export class TrackedFolder {
     if (!this.#uncertain) await this.#alone(() => this.#look())
     else if (this.#listed) void this.#scan()
     return { ...this.#describe(), fresh: this.#takeFresh() }
+  }
+
+  /**
+   * Which entries are not what they were when the session began, or when they were last accepted.
+   * @param trees paths that count as changed where anything in them was
+   * @returns null where the folder was never listed whole
+   */
+  async compare(paths: readonly ByteString[], trees: readonly ByteString[]): Promise<HostComparison | null> {
+    if (!this.#listed) await Promise.race([this.#last, sleep(LISTING_MS, null, { ref: false })])
+    if (!this.#listed) return null
+    const found: HostComparison = { paths: [], trees: [] }
+    await this.#alone(async () => {
+      for (const path of paths) {
+        found.paths.push({ differs: this.#differs(path), was: this.#manifest.entry(path)?.mode ?? null })
+        await this.#pause(1)
+      }
+      for (const tree of trees) found.trees.push(await this.#treeDiffers(tree))
+    })
+    return found
+  }
+
+  /** Takes what stands at these paths for what the session began from: it wrote it. */
+  accept(paths: readonly ByteString[]): Promise<void> {
+    return this.#alone(async () => {
+      // One that is not there yet is listed as it is, with all that is in it.
+      if (!this.#listed) return
+      for (let start = 0; start < paths.length && !this.#closed; start += ENTRIES_PER_TURN) {
+        this.#manifest.transaction(() => {
+          for (const path of paths.slice(start, start + ENTRIES_PER_TURN)) {
+            const stat = this.#stat(path)
+            this.#manifest.accept(path, stat && attributesOf(stat))
+            this.#touched.delete(path)
+            this.#fresh.delete(path)
+            if (stat?.isDirectory()) this.#watches?.add(path)
+          }
+        })
+        await turn()
+      }
+      this.#say()
+    })
+  }
+
+  #differs(path: ByteString): boolean {
+    const stat = this.#stat(path)
+    return !sameAttributes(this.#manifest.entry(path), stat && attributesOf(stat))
+  }
+
+  async #treeDiffers(tree: ByteString): Promise<boolean> {
+    if (this.#differs(tree)) return true
+    const folders = [tree]
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      const entries = this.#entries(folder)
+      const here = new Set(entries.map(([name]) => name))
+      if (this.#manifest.names(folder).some((name) => !here.has(name))) return true
+      for (const [name, stat] of entries) {
+        const path = join(folder, name)
+        if (!sameAttributes(this.#manifest.entry(path), attributesOf(stat))) return true
+        if (stat.isDirectory()) folders.push(path)
+      }
+      await this.#pause(entries.length)
+    }
+    return false
   }
 
   /** Resolves when nothing of it is open any more. */

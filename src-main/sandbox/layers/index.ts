@@ -4,9 +4,10 @@
  */
 export type { Since } from './delta.ts'
 export { dress } from './dress.ts'
+export { asNoRoom } from './extract.ts'
 export { compactBytes, layerBytes } from './layer-bytes.ts'
 export type { LayerFolder } from './layer-dir.ts'
-export { type ByteString, join, resolveInside, showPath, toByteString, toBytes } from './names.ts'
+export { type ByteString, join, readableBytes, resolveInside, showPath, toByteString, toBytes } from './names.ts'
 export { type OpenBeneathOptions, openBeneath } from './open-beneath.ts'
 export { createLayerReader, type LayerReader } from './reader.ts'
 export { createThreadedReader } from './threaded.ts'

@@ -3,6 +3,7 @@ import type { Change } from '../../contract/index.ts'
 import { Handover, serveThread } from '../threads/index.ts'
 import type { LayerFolder } from './layer-dir.ts'
 import type { OpaqueXattr } from './marks.ts'
+import type { ByteString } from './names.ts'
 import { createLayerReader, type LayerReader } from './reader.ts'
 
 /** Changes handed over at a time: taking in a hundred thousand would stall whoever asked, too. */
@@ -39,5 +40,22 @@ serveThread({
     // Small ones lie in memory that Node shares among many.
     return bytes.byteLength === bytes.buffer.byteLength ? new Handover(bytes, [bytes.buffer as ArrayBuffer]) : bytes
   },
+  meetings: (
+    xattr: OpaqueXattr,
+    paths: ByteString[],
+    from: LayerFolder[],
+    to: LayerFolder[],
+    host: LayerFolder,
+    base: string | null,
+  ) => readerOf(xattr).meetings(paths, from, to, host, base),
+  extract: (xattr: OpaqueXattr, paths: ByteString[], stack: LayerFolder[], folder: string) =>
+    readerOf(xattr).extract(paths, stack, folder),
+  pieces: (
+    xattr: OpaqueXattr,
+    paths: ByteString[],
+    stack: LayerFolder[],
+    at: { index: number; offset: number },
+    limit: number,
+  ) => readerOf(xattr).pieces(paths, stack, at, limit),
   forget: (xattr: OpaqueXattr, layerPath: string) => readerOf(xattr).forget(layerPath),
 })

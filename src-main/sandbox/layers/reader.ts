@@ -1,13 +1,16 @@
 /** The reader: opens stacks for one question each, and lets go of what was opened for it. */
 import type { Change, FilePair } from '../../contract/index.ts'
+import type { FilePieces, Meeting } from '../sandbox.ts'
 import { compareStacks } from './changes.ts'
 import { compact } from './compact.ts'
 import { type Delta, type DeltaOptions, writeDelta } from './delta.ts'
 import { find, pairOf, readThrough } from './entries.ts'
+import { extract, readPieces } from './extract.ts'
 import { fold } from './fold.ts'
 import { closeReading, type Effort, LayerDir, type LayerFolder, type Reading } from './layer-dir.ts'
 import { getfattrTool, type MarkTool, pythonTool, tarTool } from './mark-tools.ts'
 import { type Mark, MarkReader, type OpaqueXattr } from './marks.ts'
+import { meetings } from './meetings.ts'
 import { type ByteString, toByteString } from './names.ts'
 import { SharedOpenings } from './shared-openings.ts'
 import { Stack } from './stack.ts'
@@ -37,6 +40,30 @@ export interface LayerReader {
    * @throws FileNotFoundError, InvalidPathError (a folder, outside, or led outside by a symlink)
    */
   read(path: string, stack: readonly LayerFolder[], options: { workspaceInside: string }): Promise<Uint8Array>
+  /**
+   * How entries of two states meet the host's.
+   * @param host its folder
+   * @param base the path of the layer that shows the host's folder itself; null where there is none
+   */
+  meetings(
+    paths: readonly ByteString[],
+    from: readonly LayerFolder[],
+    to: readonly LayerFolder[],
+    host: LayerFolder,
+    base: string | null,
+  ): Promise<Meeting[]>
+  /**
+   * Copies files of a state to `folder/<index>`.
+   * @throws FileNotFoundError where one of them is no regular file any more, DiskFullError
+   */
+  extract(paths: readonly ByteString[], stack: readonly LayerFolder[], folder: string): Promise<void>
+  /** The bytes of files of a state one after another, at most `limit` at a time. @throws FileNotFoundError as `extract` */
+  pieces(
+    paths: readonly ByteString[],
+    stack: readonly LayerFolder[],
+    at: { index: number; offset: number },
+    limit: number,
+  ): Promise<FilePieces>
   /** Whether folders were renamed in a layer, so that parts of what it shows stand elsewhere in the layers below. */
   hasRedirects(layer: LayerFolder): Promise<boolean>
   /**
@@ -125,6 +152,12 @@ export function createLayerReader({
     pair: (path, from, to, limit) => openings.ask(from, to, (old, now) => pairOf(toByteString(path), old, now, limit)),
     read: (path, stack, { workspaceInside }) =>
       withStacks([stack] as const, (opened) => readThrough(path, opened, workspaceInside)),
+    meetings: (paths, from, to, host, base) =>
+      withStacks([from, to, [host]] as const, (was, now, there) =>
+        meetings(paths, { from: was, to: now, host: there }, base),
+      ),
+    extract: (paths, stack, folder) => withStacks([stack] as const, (opened) => extract(opened, paths, folder)),
+    pieces: (paths, stack, at, limit) => withStacks([stack] as const, (opened) => readPieces(opened, paths, at, limit)),
     hasRedirects: (layer) => withReading((reading) => marks.hasRedirects(layer, reading)),
     fold: (older, newer, beneath, on) =>
       withStacks([beneath] as const, async (rest) => {

@@ -3,9 +3,12 @@
  * as it may take seconds; what an operation does to layers is done by the operation.
  */
 import type { Change, FilePair } from '../../contract/index.ts'
+import type { FilePieces, Meeting } from '../sandbox.ts'
 import { ThreadClient } from '../threads/index.ts'
 import type { OpaqueXattr } from './marks.ts'
 import { createLayerReader, type LayerReader } from './reader.ts'
+
+const PATHS_PER_CALL = 2_000
 
 /** One for the whole host. */
 const thread = new ThreadClient('layer-thread', import.meta)
@@ -37,6 +40,17 @@ export function createThreadedReader(opaqueXattr: OpaqueXattr): LayerReader {
       while (changes.length < total) changes.push(...(await thread.call<Change[]>('more', ticket, changes.length)))
       return changes
     },
+    meetings: async (paths, from, to, host, base) => {
+      const found: Meeting[] = []
+      // A part at a time: taking in tens of thousands at once would stall whoever asked.
+      for (let start = 0; start < paths.length; start += PATHS_PER_CALL) {
+        const part = paths.slice(start, start + PATHS_PER_CALL)
+        found.push(...(await thread.call<Meeting[]>('meetings', opaqueXattr, part, from, to, host, base)))
+      }
+      return found
+    },
+    extract: (paths, stack, folder) => thread.call<void>('extract', opaqueXattr, paths, stack, folder),
+    pieces: (paths, stack, at, limit) => thread.call<FilePieces>('pieces', opaqueXattr, paths, stack, at, limit),
     pair: (path, from, to, limit) => thread.call<FilePair>('pair', opaqueXattr, path, from, to, limit),
     read: (path, stack, options) => thread.call<Uint8Array>('read', opaqueXattr, path, stack, options),
   }

@@ -13,7 +13,7 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type EngineName, EngineUnavailableError, SandboxNotFoundError } from '../../contract/index.ts'
 import { resourceFolder } from '../resources.ts'
-import type { Availability, Leftover, Sandbox, SandboxProvider, SandboxSpec } from '../sandbox.ts'
+import type { Availability, Leftover, SandboxProvider, SandboxSpec } from '../sandbox.ts'
 import { type Engine, engineMode, tryEngine } from './availability.ts'
 import { copyBase, decideBase } from './base.ts'
 import { ControlGroups } from './cgroup.ts'
@@ -40,11 +40,11 @@ export function createLocalProvider({
   home,
   scripts = resourceFolder('sandbox'),
   setting = onTheHost(),
-}: LocalProviderOptions): SandboxProvider {
+}: LocalProviderOptions): LocalProvider {
   return new LocalProvider(join(home, 'sandboxes'), scripts, setting)
 }
 
-class LocalProvider implements SandboxProvider {
+export class LocalProvider implements SandboxProvider {
   readonly engine: EngineName
   readonly #root: string
   readonly #scripts: string
@@ -68,7 +68,7 @@ class LocalProvider implements SandboxProvider {
     }
   }
 
-  async create(given: SandboxSpec): Promise<Sandbox> {
+  async create(given: SandboxSpec): Promise<LocalSandbox> {
     const engine = await this.#engine()
     const setting = this.#setting
     const spec = { ...given, workspace: setting.workspace(given) }
@@ -116,13 +116,13 @@ class LocalProvider implements SandboxProvider {
     }
   }
 
-  async attach(id: string): Promise<Sandbox> {
+  async attach(id: string): Promise<LocalSandbox> {
     const sandbox = await this.#load(id)
     await sandbox.take()
     return sandbox
   }
 
-  open(id: string): Promise<Sandbox> {
+  open(id: string): Promise<LocalSandbox> {
     return this.#load(id)
   }
 

@@ -4,11 +4,19 @@ import { join } from 'node:path'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
 import { EngineUnavailableError, FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
 import { call } from '../channel/index.ts'
-import { createThreadedReader, type LayerFolder, type LayerReader, resolveInside } from '../layers/index.ts'
+import {
+  createThreadedReader,
+  type LayerFolder,
+  type LayerReader,
+  resolveInside,
+  toByteString,
+} from '../layers/index.ts'
 import type {
   CheckpointOutcome,
   CommandSpec,
+  FilePieces,
   FilesState,
+  Meeting,
   PruneOutcome,
   ReadState,
   RollbackOutcome,
@@ -361,6 +369,32 @@ export class LocalSandbox implements Sandbox {
 
   pair(path: Uint8Array, from: ReadState, to: ReadState, textLimitBytes: number): Promise<FilePair> {
     return this.#layersGate.shared(async () => this.#reader.pair(path, ...this.#stacks(from, to), textLimitBytes))
+  }
+
+  meetings(from: FilesState, to: ReadState, paths: readonly Uint8Array[]): Promise<Meeting[]> {
+    return this.#layersGate.shared(async () => {
+      const base = this.#liveBase?.path ?? null
+      const host = { path: base ?? this.#options.source, frozen: false }
+      return this.#reader.meetings(paths.map(toByteString), ...this.#stacks(from, to), host, base)
+    })
+  }
+
+  extract(state: ReadState, paths: readonly Uint8Array[], folder: string): Promise<void> {
+    return this.#layersGate.shared(async () =>
+      this.#reader.extract(paths.map(toByteString), this.#stacks(state)[0], folder),
+    )
+  }
+
+  /** The bytes of files of a state, at most `limit` at a time: what `extract` is where the host is elsewhere. */
+  pieces(
+    state: ReadState,
+    paths: readonly Uint8Array[],
+    at: { index: number; offset: number },
+    limit: number,
+  ): Promise<FilePieces> {
+    return this.#layersGate.shared(async () =>
+      this.#reader.pieces(paths.map(toByteString), this.#stacks(state)[0], at, limit),
+    )
   }
 
   async lastChange(): Promise<number | null> {

@@ -7,8 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EngineUnavailableError, SandboxNotFoundError } from '../../../contract/index.ts'
 import { carryOut, type Request } from '../../calls/index.ts'
-import { createLocalProvider, readProcess, signal } from '../../local/index.ts'
-import type { RunningCommand, Sandbox } from '../../sandbox.ts'
+import { createLocalProvider, type LocalSandbox, readProcess, signal } from '../../local/index.ts'
+import type { RunningCommand } from '../../sandbox.ts'
 import { Decoder, encode } from '../frames.ts'
 import { type InsideCalls, LACKS, SOURCE, type Taken, VOLUME, WORKSPACE } from '../protocol.ts'
 import { AGENT, prepareContainer } from './container.ts'
@@ -40,15 +40,15 @@ const provider = createLocalProvider({
   },
 })
 
-let held: Sandbox | null = null
+let held: LocalSandbox | null = null
 
-function sandbox(): Sandbox {
+function sandbox(): LocalSandbox {
   if (held === null) throw new SandboxNotFoundError('No sandbox was taken hold of.')
   return held
 }
 
 /** @param host null where it only reads */
-async function take(taking: () => Promise<Sandbox>, host: string | null): Promise<Taken> {
+async function take(taking: () => Promise<LocalSandbox>, host: string | null): Promise<Taken> {
   replaceEarlier()
   if (host !== null) writeFileSync(HOST_FILE, host)
   held = await taking()
@@ -94,6 +94,8 @@ const calls: InsideCalls = {
   usage: () => sandbox().usage(),
   changes: (from, to) => sandbox().changes(from, to),
   pair: (path, from, to, limit) => sandbox().pair(path, from, to, limit),
+  meetings: (from, to, paths) => sandbox().meetings(from, to, paths),
+  pieces: (state, paths, at, limit) => sandbox().pieces(state, paths, at, limit),
   lastChange: () => sandbox().lastChange(),
   processes: () => sandbox().processes(),
   end: () => sandbox().end(),

@@ -1,0 +1,350 @@
+/** Commits to the host: what arrives there, what stands in its way, and what everybody else keeps seeing. */
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { suiteNeeding } from '../../e2e/needs.ts'
+import { CommitConflictError, InvalidOptionError, InvalidPathError, type SessionOptions } from '../contract/index.ts'
+import type { Session, SessionManager } from './index.ts'
+import { begin, checkpoint, rollback, run, type TestHome, testHome, tree } from './testing.ts'
+
+const everything = { paths: null, force: false, skipConflicts: false }
+
+/** Every entry of a folder of this machine: path, kind, permissions, content. */
+function hostTree(folder: string, path = ''): string[] {
+  return readdirSync(join(folder, path), { encoding: 'latin1' })
+    .sort()
+    .flatMap((name) => {
+      const inner = path === '' ? name : `${path}/${name}`
+      const at = Buffer.from(join(folder, inner), 'latin1')
+      const stat = lstatSync(at)
+      const mode = (stat.mode & 0o7777).toString(8)
+      if (stat.isDirectory()) return [`${inner}/ ${mode}`, ...hostTree(folder, inner)]
+      if (stat.isSymbolicLink()) return [`${inner} -> ${readlinkSync(at)}`]
+      if (stat.isFIFO()) return [`${inner} | ${mode}`]
+      return [`${inner} ${mode} ${readFileSync(at, 'latin1')}`]
+    })
+}
+
+suiteNeeding(['local'], 'commits to the host', () => {
+  let place: TestHome
+  let manager: SessionManager
+  let close: () => Promise<void>
+  const at = (path: string) => join(place.workspace, path)
+  const host = (path: string, content: string) => {
+    const made = mkdirSync(join(at(path), '..'), { recursive: true })
+    writeFileSync(at(path), content)
+    own(made ?? at(path))
+  }
+  /** As root, what belongs to an ordinary user, so that its folder can be used without copying it. */
+  const own = (path: string) => {
+    if (process.getuid?.() === 0) execFileSync('chown', ['-hR', '1000:1000', path])
+  }
+  const text = (path: string) => readFileSync(at(path), 'utf8')
+  const say = async (session: Session, script: string) => {
+    const { code, stderr } = await run(session, script)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  }
+  const beginWith = async (options: Partial<SessionOptions>) => {
+    const { session } = await manager.create({
+      name: 'test',
+      workspace: place.workspace,
+      explicit: true,
+      create: false,
+      force: false,
+      engine: 'local',
+      mode: 'interactive',
+      base: 'auto',
+      network: true,
+      env: {},
+      ...options,
+    })
+    return manager.find(session.id)
+  }
+  const conflicts = async (attempt: Promise<unknown>) => {
+    const error = await attempt.catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(CommitConflictError)
+    const { data } = error as CommitConflictError
+    const found = [...(data.conflicts as { path: string; conflict: string | null; obstacle: string | null }[])]
+    found.push(...(data.obstacles as typeof found))
+    return Object.fromEntries(found.map(({ path, conflict, obstacle }) => [path, obstacle ?? conflict]))
+  }
+
+  beforeEach(async () => {
+    place = testHome()
+    own(place.workspace)
+    const opened = await place.open()
+    ;({ manager, close } = opened)
+  })
+  afterEach(async () => {
+    await close()
+    await place.remove()
+  })
+
+  for (const base of ['copy', 'live'] as const) {
+    test(`everything that was changed arrives as it is, and nothing else is touched (${base})`, async () => {
+      for (const path of ['edited', 'deleted', 'mode', 'folder/one', 'folder/two', 'was a file', 'renamed from'])
+        host(path, `${path}\n`)
+      host('was a folder/in it', 'x')
+      const untouched = lstatSync(at('kept.txt'))
+      const session = await beginWith({ base })
+      await say(
+        session,
+        'echo new >edited; rm deleted; chmod 750 mode; rm folder/one; rm "was a file"; mkdir -p "was a file/now"; ' +
+          'echo deep >"was a file/now/deep"; rm -r "was a folder"; echo file >"was a folder"; mv "renamed from" "renamed to"; ' +
+          'mkdir -m 755 empty; mkdir -m 500 closed; ln -s edited link; ln -s nowhere dangling; mkfifo -m 600 pipe; ' +
+          'head -c 300000 /dev/urandom >binary; chmod 600 binary; printf x >"$(printf \'o\\n\\377d\')"; chmod 4711 binary; : >nothing',
+      )
+      const before = hostTree(place.workspace)
+      const result = await session.commits.apply(everything, 'you')
+      expect(result).toMatchObject({ status: 'committed', skipped: [], warnings: [] })
+      const { stdout } = await run(session, "find . ! -name . -printf '%P %y %m %s %l\\n' | base64 -w0")
+      const found = execFileSync('find', ['.', '!', '-name', '.', '-printf', '%P %y %m %s %l\n'], {
+        cwd: place.workspace,
+        encoding: 'latin1',
+      })
+      // Without setuid; the size of a folder is its own affair.
+      const plain = (list: string) =>
+        list
+          .split('\n')
+          .map((line) => line.replace(/ d (\d+) \d+ /, ' d $1 ').replace(' 4711 ', ' 711 '))
+          .sort()
+      expect(plain(found)).toEqual(plain(Buffer.from(stdout, 'base64').toString('latin1')))
+      expect(text('edited')).toBe('new\n')
+      expect(lstatSync(at('binary')).mode & 0o7777).toBe(0o711)
+      expect(lstatSync(at('kept.txt'))).toMatchObject({ ino: untouched.ino, ctimeMs: untouched.ctimeMs })
+      expect(session.ledger({ checkpoint: null, type: 'commit', status: null })).toMatchObject([
+        { status: 'committed', point: session.timeline().head, decidedBy: 'you' },
+      ])
+      expect(readdirSync(place.folder).sort()).toEqual(['home', 'project'])
+
+      // Nothing is left to be done; what comes later is all that is written then.
+      expect(await session.commits.preview({ paths: null })).toMatchObject({ entries: [], conflicts: 0 })
+      expect(await session.commits.apply(everything, 'you')).toMatchObject({ status: 'nothing', commit: null })
+      await say(session, 'echo newer >edited')
+      const second = await session.commits.apply(everything, 'you')
+      expect(second.written.map(({ path, status }) => [path, status])).toEqual([['edited', 'modified']])
+      expect(text('edited')).toBe('newer\n')
+
+      // Earlier points show what they did; the host goes back by two undos.
+      await rollback(session, 'base')
+      expect(await tree(session)).toContain('./edited: edited\n')
+      expect(await tree(session)).not.toContain('deep')
+      await session.undo()
+      await session.commits.undo({ id: null }, 'you')
+      expect(text('edited')).toBe('new\n')
+      const undone = await session.commits.undo({ id: result.commit?.id ?? '' }, 'you')
+      expect(undone).toMatchObject({ status: 'undone', commit: { id: result.commit?.id } })
+      expect(hostTree(place.workspace)).toEqual(before)
+      await expect(session.commits.undo({ id: null }, 'you')).rejects.toBeInstanceOf(InvalidOptionError)
+      expect(session.commits.list().map(({ undoneAt }) => undoneAt !== null)).toEqual([true, true])
+      // And all of it can be committed again.
+      expect((await session.commits.apply(everything, 'you')).counts).toEqual(result.counts)
+      expect(text('edited')).toBe('newer\n')
+    })
+
+    test(`each meeting of two changes has its name (${base})`, async () => {
+      const names = ['both', 'gone there', 'gone here', 'alike', 'touched', 'only there', 'kind', 'mode', 'folder/mine']
+      for (const path of names) host(path, `${path}\n`)
+      host('parent/child', 'x\n')
+      const session = await beginWith({ base })
+      await session.commits.preview({ paths: null })
+      await say(
+        session,
+        'for f in both "gone there" alike touched kind mode parent/child; do echo mine >"$f"; done; rm "gone here"; ' +
+          'echo a >added; echo a >"added alike"; rm -r folder; mkdir new; echo x >new/file; chmod 700 mode',
+      )
+      host('both', 'theirs\n')
+      unlinkSync(at('gone there'))
+      host('gone here', 'theirs\n')
+      host('alike', 'mine\n')
+      host('only there', 'theirs\n')
+      execFileSync('touch', ['-d', '2001-01-01', at('touched')])
+      host('added', 'theirs\n')
+      host('added alike', 'a\n')
+      host('folder/unseen', 'theirs\n')
+      unlinkSync(at('kind'))
+      mkdirSync(at('kind'))
+      chmodSync(at('mode'), 0o600)
+      rmSync(at('parent'), { recursive: true })
+      symlinkSync('/etc', at('parent'))
+      const expected: Record<string, string> = {
+        added: 'both-added',
+        both: 'both-changed',
+        folder: 'folder-in-use',
+        'gone here': 'changed-on-host',
+        'gone there': 'deleted-on-host',
+        kind: 'other-kind',
+        mode: 'both-changed',
+        'parent/child': 'no-folder',
+      }
+      // Only the times of this one are others: over a copy its bytes tell that, over the host's own folder nothing does.
+      if (base === 'live') expected.touched = 'both-changed'
+      const before = hostTree(place.workspace)
+      expect(await conflicts(session.commits.apply(everything, 'you'))).toEqual(expected)
+      const preview = await session.commits.preview({ paths: null })
+      expect(preview.conflicts).toBe(Object.keys(expected).length)
+      expect(preview.entries.map(({ path }) => path)).not.toContain('alike')
+      expect(hostTree(place.workspace)).toEqual(before)
+
+      const skipped = await session.commits.apply({ ...everything, skipConflicts: true }, 'you')
+      expect(skipped.skipped.map(({ path }) => path).sort()).toEqual(Object.keys(expected).sort())
+      expect(text('both')).toBe('theirs\n')
+      expect(text('new/file')).toBe('x\n')
+      expect(existsSync(at('folder/mine'))).toBe(false)
+      expect(text('folder/unseen')).toBe('theirs\n')
+      // They are still there the next time, and the sandbox's can be insisted on; what it never saw stays all the same.
+      expect(await conflicts(session.commits.apply(everything, 'you'))).toEqual(expected)
+      const forced = await session.commits.apply({ ...everything, force: true }, 'you')
+      expect(forced.skipped.map(({ path }) => path)).toEqual(['folder'])
+      expect(text('both')).toBe('mine\n')
+      expect(text('parent/child')).toBe('mine\n')
+      expect(existsSync(at('gone here'))).toBe(false)
+      expect(text('folder/unseen')).toBe('theirs\n')
+      expect(lstatSync(at('parent')).isDirectory()).toBe(true)
+      expect(existsSync('/etc/child')).toBe(false)
+      await session.commits.undo({ id: null }, 'you')
+      expect(text('both')).toBe('theirs\n')
+      expect(readlinkSync(at('parent'))).toBe('/etc')
+    })
+  }
+
+  test('chosen paths go alone, with the folders they need; the rest follows later', async () => {
+    host('one', 'one\n')
+    host('two', 'two\n')
+    const session = await beginWith({})
+    await say(session, 'echo 1 >one; echo 2 >two; mkdir -p deep/er; echo 3 >deep/er/three; echo 4 >deep/four')
+    const chosen = [
+      { path: 'one', rawPath: null },
+      { path: 'deep/er', rawPath: null },
+    ]
+    const preview = await session.commits.preview({ paths: chosen })
+    expect(preview.entries.map(({ path }) => path)).toEqual(['deep', 'deep/er', 'deep/er/three', 'one'])
+    const first = await session.commits.apply({ ...everything, paths: chosen }, 'you')
+    expect(first.commit?.left).toBe(2)
+    expect([text('one'), text('two'), existsSync(at('deep/four'))]).toEqual(['1\n', 'two\n', false])
+    const rest = await session.commits.apply(everything, 'you')
+    expect(rest.written.map(({ path }) => path)).toEqual(['deep/four', 'two'])
+    expect([text('two'), text('deep/four')]).toEqual(['2\n', '4\n'])
+    // What was left out and then taken back in the sandbox is nothing to be written.
+    await say(session, 'echo 5 >two; echo 6 >one')
+    await session.commits.apply({ ...everything, paths: [{ path: 'one', rawPath: null }] }, 'you')
+    await say(session, 'echo 2 >two')
+    expect(await session.commits.preview({ paths: null })).toMatchObject({ entries: [] })
+  })
+
+  test('what was committed and is rewound is taken back from the host by the next commit', async () => {
+    host('a', 'as it was\n')
+    const session = await beginWith({})
+    await say(session, 'echo 1 >a; echo 2 >b')
+    await session.commits.apply(everything, 'you')
+    await rollback(session, 'base')
+    expect([text('a'), text('b')]).toEqual(['1\n', '2\n'])
+    const back = await session.commits.apply(everything, 'you')
+    expect(back.written.map(({ path, status }) => [path, status])).toEqual([
+      ['a', 'modified'],
+      ['b', 'deleted'],
+    ])
+    expect([text('a'), existsSync(at('b'))]).toEqual(['as it was\n', false])
+  })
+
+  test('other live sessions show what they did, whichever way their folders lie', async () => {
+    host('inner/a', 'as it was\n')
+    host('inner/gone', 'as it was\n')
+    const session = await beginWith({ base: 'live', workspace: at('inner') })
+    const beside = await beginWith({ base: 'live', workspace: at('inner'), name: 'beside' })
+    const around = await beginWith({ base: 'live', name: 'around' })
+    await say(session, 'echo mine >a; rm gone; echo new >new')
+    const seen = async () => [await tree(beside), await tree(around)]
+    const before = await seen()
+    await session.commits.apply(everything, 'you')
+    expect(text('inner/a')).toBe('mine\n')
+    expect(await seen()).toEqual(before)
+    await session.commits.undo({ id: null }, 'you')
+    expect(await seen()).toEqual(before)
+    // One that cannot keep it is named, and nothing is done.
+    await beside.startCommand({
+      id: 'holds',
+      command: 'exec 3<a; echo ready; exec sleep 300',
+      cwd: null,
+      env: {},
+      stdin: null,
+      timeoutMs: null,
+      asTool: false,
+      tool: null,
+    })
+    await expect
+      .poll(async () => (await beside.output({ id: 'holds', stream: 'stdout', offset: 0, limit: 100 })).next)
+      .toBe(6)
+    const refused = await session.commits.apply(everything, 'you').catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(CommitConflictError)
+    expect((refused as CommitConflictError).data.sessions).toMatchObject([{ name: 'beside' }])
+    expect(text('inner/a')).toBe('as it was\n')
+    await session.commits.apply({ ...everything, force: true }, 'you')
+    expect(text('inner/a')).toBe('mine\n')
+  })
+
+  test('an undo that would lose what the host has since is refused', async () => {
+    host('a', 'as it was\n')
+    const session = await begin(manager, place.workspace)
+    await say(session, 'echo 1 >a; echo 2 >b')
+    await session.commits.apply(everything, 'you')
+    host('b', 'edited since\n')
+    await expect(session.commits.undo({ id: null }, 'you')).rejects.toThrow(/b changed on the host since the commit/)
+    expect([text('a'), text('b')]).toEqual(['1\n', 'edited since\n'])
+    unlinkSync(at('b'))
+    writeFileSync(at('b'), '2\n')
+    await expect(session.commits.undo({ id: null }, 'you')).rejects.toBeInstanceOf(CommitConflictError)
+    expect(session.commits.list()).toMatchObject([{ undoneAt: null }])
+  })
+
+  test('a workspace that was moved, replaced or closed is refused, and nothing is lost', async () => {
+    const session = await beginWith({ base: 'copy' })
+    await say(session, 'echo 1 >a')
+    renameSync(place.workspace, `${place.workspace}-moved`)
+    await expect(session.commits.apply(everything, 'you')).rejects.toBeInstanceOf(InvalidPathError)
+    await expect(session.commits.preview({ paths: null })).rejects.toBeInstanceOf(InvalidPathError)
+    renameSync(`${place.workspace}-moved`, place.workspace)
+    await session.commits.apply(everything, 'you')
+    expect(text('a')).toBe('1\n')
+  })
+
+  test('a halted session commits nothing', async () => {
+    const session = await begin(manager, place.workspace)
+    session.autoRollback({
+      on: true,
+      events: ['test_failure'],
+      to: 'base',
+      verifier: { command: 'true', retries: 0, retryDelayMs: 1, timeoutMs: null },
+    })
+    await say(session, 'echo 1 >a')
+    await session.runTests({ command: null }).catch(() => {})
+    await expect(session.commits.apply(everything, 'you')).rejects.toThrow(/halted|decision/)
+    expect(existsSync(at('a'))).toBe(false)
+  })
+
+  test('hard links and points of the past stay what they are', async () => {
+    host('a', 'as it was\n')
+    linkSync(at('a'), join(place.folder, 'home', 'other name'))
+    const session = await begin(manager, place.workspace)
+    await say(session, 'echo 1 >a')
+    const point = await checkpoint(session, 'one')
+    await session.commits.apply(everything, 'you')
+    expect(readFileSync(join(place.folder, 'home', 'other name'), 'utf8')).toBe('as it was\n')
+    await expect(session.prune({ points: [point.id], keep: null })).rejects.toBeInstanceOf(InvalidOptionError)
+  })
+})

@@ -1,0 +1,545 @@
+/**
+ * Commits of one session to its workspace on the host. What is written is the difference between what was committed last
+ * and what stands; what the host has meanwhile is never lost: it stops the commit, is left out, or is kept for an undo.
+ */
+import { randomBytes } from 'node:crypto'
+import { lstatSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import {
+  apply as applyWork,
+  bytesOf,
+  type Candidate,
+  commitEntry,
+  HostTree,
+  keepReplaced,
+  makeStaging,
+  movedAway,
+  type Plan,
+  planCommit,
+  prepare,
+  prepareUndo,
+  readWork,
+  removeStaging,
+  resolvePlan,
+  syncSoon,
+  takeBack,
+  unitOf,
+  type Work,
+  workspaceGate,
+  writeWork,
+} from '../commit/index.ts'
+import {
+  CancelledError,
+  type Change,
+  CommitConflictError,
+  type CommitPreview,
+  type CommitRecord,
+  type CommitResult,
+  InvalidOptionError,
+  nameOf,
+  type Point,
+  type UnkeptSession,
+} from '../contract/index.ts'
+import { countChanges } from '../diff/index.ts'
+import {
+  type ByteString,
+  type FilesState,
+  type Meeting,
+  type ReadState,
+  type Sandbox,
+  toByteString,
+  toBytes,
+} from '../sandbox/index.ts'
+import { type CommitRow, crashPoint } from '../store/index.ts'
+import type { SessionContext } from './context.ts'
+import type { Inputs } from './inputs.ts'
+import type { Pair } from './pair.ts'
+import type { Actor } from './pair-records.ts'
+
+/** Entries in one answer; more than anybody reads. */
+const LISTED = 5_000
+/** Commits of a session whose replaced entries are kept, so that they can be undone. */
+const UNDOABLE = 10
+const ROOT = 0
+
+/** A live session whose sandbox shows a folder of the host. */
+export interface Neighbour {
+  id: string
+  name: string
+  workspace: string
+  sandbox(): Promise<Sandbox>
+}
+
+export class Commits {
+  readonly #context: SessionContext
+  readonly #pair: Pair
+  readonly #neighbours: () => Neighbour[]
+  /** Where commits are prepared, and what they replaced is kept. */
+  readonly #home: string
+
+  /** @param neighbours every live session, this one among them */
+  constructor(context: SessionContext, pair: Pair, neighbours: () => Neighbour[]) {
+    this.#context = context
+    this.#pair = pair
+    this.#neighbours = neighbours
+    this.#home = join(context.home, 'commits')
+  }
+
+  /** Oldest first. */
+  list(): CommitRecord[] {
+    return this.#rows.filter(isMade).map(recordOf)
+  }
+
+  /** The commit that stands; null where what the session began from does. */
+  get standing(): CommitRow | null {
+    return this.#rows.findLast(({ kind, status }) => kind === 'commit' && status === 'done') ?? null
+  }
+
+  get #rows(): CommitRow[] {
+    return this.#context.store.commits.list(this.#context.id)
+  }
+
+  async preview({ paths }: Inputs['commit']['preview']): Promise<CommitPreview> {
+    const context = this.#context
+    const ended = context.row.status === 'ended'
+    const sandbox = ended ? await context.layers() : await context.live()
+    return context.gate.shared(() =>
+      this.#inHost(async (tree) => {
+        const plan = await this.#plan(sandbox, ended ? this.#stateOf(context.row.head) : 'now', paths, tree)
+        const entries = plan.entries.map(commitEntry)
+        return {
+          entries: entries.slice(0, LISTED),
+          truncated: entries.length > LISTED,
+          counts: countChanges(plan.entries.map(({ change }) => change)),
+          conflicts: entries.filter(({ conflict }) => conflict !== null).length,
+          obstacles: entries.filter(({ obstacle }) => obstacle !== null).length,
+          warnings: this.#warnings(plan),
+          since: this.standing?.point ?? null,
+        }
+      }),
+    )
+  }
+
+  /**
+   * Writes what was changed to the host: all of it, or nothing.
+   * @throws CommitConflictError that names what stands in the way, InvalidPathError (the workspace), DiskFullError,
+   *   SessionHaltedError, CancelledError (rewound meanwhile); the host is as it was then
+   */
+  async apply(input: Inputs['commit']['apply'], by: Actor): Promise<CommitResult> {
+    const context = this.#context
+    const sandbox = await context.workable()
+    context.assertEpoch(input.epoch)
+    return this.#gate.exclusive(async () => {
+      const point = await this.#frozen(sandbox, by)
+      return context.gate.exclusive(async () => {
+        if (context.row.head !== point.id)
+          throw new CancelledError('The session was rewound while it was about to be committed; nothing was written.', {
+            nextStep: 'See what stands now, then commit again.',
+          })
+        return this.#inHost((tree) => this.#write(sandbox, point, input, by, tree))
+      })
+    })
+  }
+
+  /**
+   * Takes a commit back: the host has what it had before.
+   * @throws InvalidOptionError where there is none, or a later one stands on it; CommitConflictError where the host was
+   *   changed since; nothing is changed then
+   */
+  async undo({ id }: Inputs['commit']['undo'], by: Actor): Promise<CommitResult> {
+    const context = this.#context
+    return this.#gate.exclusive(() =>
+      context.gate.exclusive(() =>
+        this.#inHost(async (tree) => {
+          const row = this.#undoable(id)
+          const done = await readWork(row.folder)
+          if (done === null) throw nothingKept(row)
+          return this.#takeBack(row, done, by, tree)
+        }),
+      ),
+    )
+  }
+
+  /** Nothing that a host which was killed left half done stays on the host. */
+  async recover(): Promise<void> {
+    for (const row of this.#rows.filter(({ status }) => status === 'applying')) {
+      const work = await readWork(row.folder)
+      const strays = work === null ? [] : await takeBack(work, row.folder).catch((error: unknown) => [messageOf(error)])
+      if (strays.length === 0) await removeStaging(row.folder)
+      this.#context.durably(() => {
+        this.#context.store.commits.update(row.id, { status: 'failed' })
+        if (strays.length > 0) this.#note(row, strays)
+      })
+    }
+  }
+
+  /** What is kept of its commits goes with the session's files. */
+  async forget(): Promise<void> {
+    for (const { folder } of this.#rows) await removeStaging(folder)
+  }
+
+  async #write(
+    sandbox: Sandbox,
+    point: Point,
+    input: Inputs['commit']['apply'],
+    by: Actor,
+    tree: HostTree,
+  ): Promise<CommitResult> {
+    const context = this.#context
+    const { workspace } = context.row
+    const state = this.#stateOf(point.id)
+    const plan = await this.#plan(sandbox, state, input.paths, tree)
+    const { writes, missing, skipped } = resolvePlan(plan, tree, input)
+    const counts = countChanges(writes.map(({ change }) => change))
+    const entries = writes.map(commitEntry)
+    const result = {
+      written: entries.slice(0, LISTED),
+      truncated: entries.length > LISTED,
+      counts,
+      skipped: skipped.slice(0, LISTED).map(commitEntry),
+      warnings: this.#warnings(plan),
+      refs: [],
+    }
+    if (writes.length === 0) return { status: 'nothing', commit: null, ...result }
+
+    const row: CommitRow = {
+      ...this.#newRow('commit', by),
+      point: point.id,
+      since: this.standing?.point ?? null,
+      counts,
+      leftOut: [...plan.left, ...skipped.map(({ path }) => path)],
+    }
+    const folder = await this.#staged(row)
+    try {
+      const owner = process.getuid?.() === ROOT ? lstatSync(workspace) : null
+      const parts = { folder, workspace, root: tree.root, owner, sandbox, state }
+      const work = await prepare(writes, missing, parts)
+      writeWork(folder, work)
+      crashPoint('commit:staged')
+      await this.#carryOut({ ...row, folder }, work, input.force, (kept) => {
+        context.store.commits.update(row.id, { status: 'done', folder: kept })
+        context.appendLedger({
+          eventType: 'commit',
+          status: 'committed',
+          checkpoint: nameOf(point),
+          point: point.id,
+          notes: `${countsText(counts)}${row.leftOut.length > 0 ? `; ${row.leftOut.length} left out` : ''}`,
+          decidedBy: by,
+        })
+      })
+    } catch (error) {
+      await this.#failed(row.id, folder)
+      throw error
+    }
+    await this.#dropOld()
+    return { status: 'committed', commit: this.#tell(row.id), ...result }
+  }
+
+  async #takeBack(row: CommitRow, done: Work, by: Actor, tree: HostTree): Promise<CommitResult> {
+    const context = this.#context
+    const undo: CommitRow = { ...row, ...this.#newRow('undo', by), undoes: row.id }
+    const folder = await this.#staged(undo)
+    try {
+      const work = await prepareUndo(done, row.folder, folder, tree)
+      writeWork(folder, work)
+      crashPoint('commit:staged')
+      await this.#carryOut({ ...undo, folder }, work, false, () => {
+        context.store.commits.update(undo.id, { status: 'done' })
+        context.store.commits.update(row.id, { status: 'undone', undoneAt: new Date() })
+        context.appendLedger({
+          eventType: 'commit_undo',
+          status: 'undone',
+          checkpoint: nameOf(context.point(row.point)),
+          point: row.point,
+          notes: countsText(row.counts),
+          decidedBy: by,
+        })
+      })
+    } catch (error) {
+      await this.#failed(undo.id, folder)
+      throw error
+    }
+    await removeStaging(row.folder)
+    await removeStaging(join(this.#home, undo.id))
+    const commit = this.#tell(row.id)
+    return {
+      status: 'undone',
+      commit,
+      written: [],
+      truncated: false,
+      counts: row.counts,
+      skipped: [],
+      warnings: [],
+      refs: [],
+    }
+  }
+
+  /** Keeps what others show, does the work, and records it. @param record is given where what was replaced is kept */
+  async #carryOut(row: CommitRow, work: Work, force: boolean, record: (kept: string) => void): Promise<void> {
+    const context = this.#context
+    const paths = [...work.replacements, ...work.modes].map(({ path }) => toBytes(path))
+    await this.#keepFor(
+      work.replacements.map(({ path }) => path),
+      force,
+    )
+    crashPoint('commit:kept')
+    await applyWork(work, row.folder)
+    crashPoint('commit:applied')
+    const kept = await keepReplaced(row.folder, this.#home, row.id)
+    context.durably(() => {
+      record(kept)
+      context.raiseSummary()
+    })
+    crashPoint('commit:recorded')
+    syncSoon(work.workspace)
+    await context.hostFolders.accept(context.id, paths)
+  }
+
+  /** What every live session shows of these paths stays as it is. @throws CommitConflictError that names those that cannot */
+  async #keepFor(paths: readonly ByteString[], force: boolean): Promise<void> {
+    const { workspace } = this.#context.row
+    const unkept: UnkeptSession[] = []
+    for (const neighbour of this.#neighbours()) {
+      const theirs = pathsWithin(neighbour.workspace, workspace, paths)
+      if (theirs.length === 0) continue
+      const { id, name } = neighbour
+      try {
+        if (!(await (await neighbour.sandbox()).keepHostEntries(theirs.map(toBytes))))
+          unkept.push({ id, name, reason: 'its processes hold files of the workspace' })
+      } catch (error) {
+        unkept.push({ id, name, reason: messageOf(error) })
+      }
+    }
+    if (unkept.length === 0 || force) return
+    const [first] = unkept
+    throw new CommitConflictError(
+      `Earlier points of ${unkept.map(({ name }) => name).join(', ')} show the host's own files, and could not keep them: ${first?.reason}. Nothing was committed.`,
+      {
+        nextStep: 'Stop what runs there, or commit with --force: those points then show what is committed.',
+        data: { conflicts: [], obstacles: [], sessions: unkept },
+      },
+    )
+  }
+
+  /** The files as they stand, in a point. */
+  async #frozen(sandbox: Sandbox, by: Actor): Promise<Point> {
+    const context = this.#context
+    await this.#pair.finish(sandbox)
+    const changes = await context.gate.shared(() => sandbox.changes(this.#stateOf(context.row.head), 'now'))
+    if (changes.length === 0) return context.point(context.row.head)
+    const takenBy = by === 'rule' ? 'auto' : by
+    return this.#pair.checkpoint({ label: null, why: 'to be committed', messages: null, takenBy })
+  }
+
+  async #plan(
+    sandbox: Sandbox,
+    to: ReadState,
+    chosen: Inputs['commit']['preview']['paths'],
+    tree: HostTree,
+  ): Promise<Plan> {
+    const context = this.#context
+    const { row } = context
+    const from = this.#stateOf(this.standing?.point ?? 'base')
+    const changes = await this.#changes(sandbox, from, to, tree)
+    const paths = changes.map(bytesOf)
+    const meetings = await sandbox.meetings(from, to, paths.map(toBytes))
+    const units = [...new Set(paths.flatMap((path) => unitOf(path) ?? []))]
+    const compared = await context.hostFolders.compare(row.id, paths.map(toBytes), units.map(toBytes))
+    const changedOnHost = (meeting: Meeting, index: number): boolean => {
+      // The layers say byte for byte that it is what it was, whatever became of its times.
+      if (meeting.host === 'same') return false
+      if (compared !== null) return compared.paths[index]?.differs === true
+      return meeting.host === 'changed' || tree.changedSince(paths[index] ?? '', row.createdAt.getTime())
+    }
+    const candidates = changes.map((change, index): Candidate => {
+      const meeting = meetings[index] as Meeting
+      const known = compared?.paths[index]
+      const was = known ? known.was : (change.modes?.before ?? null)
+      return { change, meeting, changedOnHost: changedOnHost(meeting, index), was }
+    })
+    const gitFiles = await this.#gitFilesThatLeadOut(sandbox, to, candidates)
+    return planCommit(candidates, {
+      tree,
+      unitChanged: (unit) => compared?.trees[units.indexOf(unit)] !== false,
+      leadsOut: (path) => gitFiles.has(path),
+      chosen: chosen?.map(bytesOf) ?? null,
+      roots: [row.workspace, row.workspaceInside],
+    })
+  }
+
+  /** What differs since the last commit, and what that left out; sorted by path. */
+  async #changes(sandbox: Sandbox, from: FilesState, to: ReadState, tree: HostTree): Promise<Change[]> {
+    const changes = await sandbox.changes(from, to)
+    const leftOut = this.standing?.leftOut ?? []
+    if (leftOut.length === 0) return changes
+    const known = new Map(changes.map((change) => [bytesOf(change), change]))
+    const base = new Map((await sandbox.changes(this.#stateOf('base'), to)).map((change) => [bytesOf(change), change]))
+    for (const path of leftOut) {
+      // As it differs from what the session began from: what was left out never reached the host.
+      const change = base.get(path)
+      if (change) known.set(path, change)
+      else if (known.has(path) && tree.look(path) === null) known.delete(path)
+    }
+    return [...known].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, change]) => change)
+  }
+
+  async #gitFilesThatLeadOut(
+    sandbox: Sandbox,
+    to: ReadState,
+    candidates: readonly Candidate[],
+  ): Promise<Set<ByteString>> {
+    const found = new Set<ByteString>()
+    for (const { change, meeting } of candidates) {
+      const path = bytesOf(change)
+      if (meeting.after?.kind !== 'file' || !/(^|\/)\.git$/.test(path)) continue
+      const text = change.rawPath === null ? toByteString(await sandbox.readFile(change.path, to)) : ''
+      const target = /^gitdir: (.*?)\n?$/.exec(text)?.[1] ?? '/'
+      const way = join('/', path, '..', target)
+      const within = !target.startsWith('/') && relative('/', way) !== '' && !escapes(path, target)
+      if (!within) found.add(path)
+    }
+    return found
+  }
+
+  #warnings({ apart }: Plan): string[] {
+    return apart.map((unit) => `${unit} was changed on the host and in the sandbox: the host's is left as it is.`)
+  }
+
+  #newRow(kind: CommitRow['kind'], by: Actor): CommitRow {
+    const id = `c${randomBytes(8).toString('hex')}`
+    return {
+      id,
+      session: this.#context.id,
+      kind,
+      undoes: null,
+      status: 'applying',
+      point: 'base',
+      since: null,
+      by,
+      at: new Date(),
+      counts: { added: 0, modified: 0, deleted: 0 },
+      leftOut: [],
+      folder: join(this.#home, id),
+      undoneAt: null,
+    }
+  }
+
+  /** Its folder; the row is there before it, so that a folder which nobody asks for is found again. */
+  async #staged(row: CommitRow): Promise<string> {
+    const { commits } = this.#context.store
+    return makeStaging(this.#context.row.workspace, this.#home, row.id, (folder) => {
+      this.#context.durably(() => commits.insert({ ...row, folder }))
+    })
+  }
+
+  /** The host is as it was, or an error says what is not: then what it had is still in the folder. */
+  async #failed(id: string, folder: string): Promise<void> {
+    this.#context.store.commits.update(id, { status: 'failed' })
+    const work = await readWork(folder)
+    const isClean = work === null || (await takeBack(work, folder).catch(() => [''])).length === 0
+    if (isClean) await removeStaging(folder)
+  }
+
+  #undoable(id: string | null): CommitRow {
+    const { standing } = this
+    if (standing === null || (id !== null && standing.id !== id))
+      throw new InvalidOptionError(
+        standing === null
+          ? 'There is no commit to undo.'
+          : `${id} is not the last commit that stands, which is ${standing.id}.`,
+        { nextStep: 'Undo goes from the last commit backwards: see `rewind commit --list`.' },
+      )
+    return standing
+  }
+
+  /** What the oldest ones replaced is not kept for ever. */
+  async #dropOld(): Promise<void> {
+    const kept = this.#rows.filter(({ kind, status }) => kind === 'commit' && status === 'done')
+    for (const { folder } of kept.slice(0, -UNDOABLE)) await removeStaging(folder)
+  }
+
+  #tell(id: string): CommitRecord {
+    const commit = recordOf(this.#context.store.commits.get(id) as CommitRow)
+    this.#context.raise({ type: 'committed', commit })
+    return commit
+  }
+
+  #note(row: CommitRow, strays: readonly string[]): void {
+    const context = this.#context
+    const text = `A commit was interrupted, and others changed ${strays.slice(0, 3).join(', ')} since: what the host had there is kept in ${row.folder}.`
+    context.updateRow({ notes: [...context.row.notes, text] })
+    context.raiseSummary()
+  }
+
+  get #gate() {
+    const { workspace } = this.#context.row
+    try {
+      return workspaceGate(workspace)
+    } catch {
+      throw movedAway(workspace)
+    }
+  }
+
+  async #inHost<T>(use: (tree: HostTree) => Promise<T>): Promise<T> {
+    const { workspace } = this.#context.row
+    let tree: HostTree
+    try {
+      tree = new HostTree(workspace)
+    } catch {
+      throw movedAway(workspace)
+    }
+    try {
+      return await use(tree)
+    } finally {
+      tree.close()
+    }
+  }
+
+  #stateOf(point: string): FilesState {
+    return this.#context.store.points.held(this.#context.id, point).state
+  }
+}
+
+const isMade = ({ kind, status }: CommitRow): boolean => kind === 'commit' && (status === 'done' || status === 'undone')
+
+const recordOf = ({ id, session, point, at, by, counts, leftOut, undoneAt }: CommitRow): CommitRecord => ({
+  id,
+  session,
+  point,
+  at,
+  by,
+  counts,
+  left: leftOut.length,
+  undoneAt,
+})
+
+const nothingKept = (row: CommitRow): InvalidOptionError =>
+  new InvalidOptionError(`What the commit ${row.id} replaced is no longer kept.`, {
+    nextStep: 'Take the changes back by hand, or from your own version control.',
+  })
+
+/** Whether `target`, from the folder that `path` is in, leads above the workspace. */
+function escapes(path: ByteString, target: string): boolean {
+  let depth = path.split('/').length - 1
+  for (const part of target.split('/')) {
+    if (part === '..') depth--
+    else if (part !== '' && part !== '.') depth++
+    if (depth < 0) return true
+  }
+  return false
+}
+
+/** Paths of one workspace as another one names them that holds it, or lies in it. */
+function pathsWithin(theirs: string, ours: string, paths: readonly ByteString[]): ByteString[] {
+  if (theirs === ours) return [...paths]
+  const [their, our] = [toByteString(theirs), toByteString(ours)]
+  if (our.startsWith(`${their}/`)) return paths.map((path) => `${our.slice(their.length + 1)}/${path}`)
+  if (!their.startsWith(`${our}/`)) return []
+  const within = `${their.slice(our.length + 1)}/`
+  return paths.flatMap((path) => (path.startsWith(within) ? [path.slice(within.length)] : []))
+}
+
+const countsText = ({ added, modified, deleted }: CommitRecord['counts']): string =>
+  `${added} added, ${modified} modified, ${deleted} deleted`
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
