@@ -83,7 +83,7 @@ export default {
         'the schemas take longer to load than most commands take; import their types, or them where they are needed',
       from: { path: '^src-main/(cli|serve/client)/', pathNot: TESTS },
       to: {
-        path: '^src-main/contract/(index|api|model|events)\\.ts$',
+        path: '^src-main/contract/(index|api|model|events|escalations)\\.ts$',
         dependencyTypesNot: ['type-only', 'dynamic-import'],
       },
     },

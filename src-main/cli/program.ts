@@ -10,6 +10,7 @@ import { defineCheckpoint } from './commands/checkpoint.ts'
 import { defineDemo } from './commands/demo.ts'
 import { defineDestroy } from './commands/destroy.ts'
 import { defineDiff } from './commands/diff.ts'
+import { defineEscalations } from './commands/escalations.ts'
 import { defineEvents } from './commands/events.ts'
 import { defineExec } from './commands/exec.ts'
 import { defineFiles } from './commands/files.ts'
@@ -38,6 +39,7 @@ const families: Define[] = [
   defineDiff,
   defineMessages,
   defineRules,
+  defineEscalations,
   defineLedger,
   defineDestroy,
   defineDemo,

@@ -178,7 +178,16 @@ export const contract = {
     resume: oc
       .input(
         SessionRef.extend({
-          verifier: CommandLine.nullable().default(null),
+          /** What is left out is as the rule's verifier has it. */
+          verifier: z
+            .object({
+              command: CommandLine,
+              retries: z.number().int().min(0).optional(),
+              retryDelayMs: z.number().min(0).optional(),
+              timeoutMs: z.number().positive().nullable().optional(),
+            })
+            .nullable()
+            .default(null),
           note: z.string().max(4_000).nullable().default(null),
         }),
       )

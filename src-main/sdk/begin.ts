@@ -15,7 +15,7 @@ export interface Begun {
 
 /** @param force begin anew where a live session of that name and workspace exists */
 export async function begin(rpc: Rpc, settings: Settings, force: boolean, notices: Notices): Promise<Begun> {
-  const { name, workspace, explicit, engine, image, scope, mode, base, network, env, retention } = settings
+  const { name, workspace, explicit, engine, image, scope, mode, base, network, env, retention, escalation } = settings
   if (engine === 'docker' || (engine === 'auto' && image !== undefined)) await imageReady(rpc, image, notices)
   const { session, attached, created } = await rpc.sessions.create({
     name,
@@ -31,6 +31,7 @@ export async function begin(rpc: Rpc, settings: Settings, force: boolean, notice
     network,
     env,
     retention,
+    escalation,
   })
   if (created) notices.warn('REWIND_WORKSPACE_MADE', `There was no folder ${session.workspace}; it was made.`)
   return { session, attached }

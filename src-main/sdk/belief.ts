@@ -3,7 +3,7 @@
  * number, so that nothing is done on top of files that are gone: the first call after a rewind by somebody else is
  * refused with what happened, and carried out when it is made again. What only looks is answered, and tells of it once.
  */
-import { RewindError, SessionRewoundError } from '../contract/errors.ts'
+import { RewindError, SessionRewoundError, VerificationUnknownError } from '../contract/errors.ts'
 import type { Missed } from '../contract/index.ts'
 import { noticeOf } from '../contract/notice.ts'
 import type { Rpc } from '../serve/client/index.ts'
@@ -89,6 +89,8 @@ export class Belief {
 
   async #understood(rpc: Rpc, error: RewindError, epoch: number): Promise<RewindError> {
     const done = error.data.autoRollback as AutoRollback | null | undefined
+    // A person may have had it rolled back: this call is what they answered.
+    if (done && error instanceof VerificationUnknownError) this.moved(Number(error.data.epoch))
     if (done) await this.ruleFired(done)
     // A conversation may have been changed without a rewind.
     if (!(error instanceof SessionRewoundError) || !(Number(error.data.epoch) > epoch)) return error

@@ -36,6 +36,13 @@ export {
   VerificationHaltError,
   VerificationUnknownError,
 } from '../contract/errors.ts'
+export {
+  type EscalationContext,
+  type EscalationHandler,
+  type EscalationResolution,
+  stdinEscalationHandler,
+  stopEscalationHandler,
+} from './escalation.ts'
 export type { TextEncoding } from './file-text.ts'
 export type { LedgerFilter, VerificationLedger } from './ledger.ts'
 export { type ConversationOptions, convertMessages, type MessageFormat } from './messages.ts'

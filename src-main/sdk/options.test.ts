@@ -22,6 +22,8 @@ describe('options of a session', () => {
       workspace: process.cwd(),
       workspaceNamed: false,
       explicit: false,
+      escalationHandler: undefined,
+      escalation: { timeoutMs: null, onTimeout: 'stop' },
       engine: 'auto',
       image: undefined,
       mode: 'interactive',
@@ -91,8 +93,8 @@ describe('options of a session', () => {
   })
 
   test('one that there is not is named, with those that there are', () => {
-    const error = refused(() => new RewindSession({ escalationHandler: () => 'continue' } as object))
-    expect(error.message).toContain('escalationHandler')
+    const error = refused(() => new RewindSession({ onHalt: () => 'continue' } as object))
+    expect(error.message).toContain('onHalt')
     expect(error.nextStep).toContain('workspace')
     expect(refused(() => new RewindSession({ constructor: 1 } as object)).message).toContain('constructor')
   })

@@ -1,7 +1,18 @@
 /** What a session is begun with. */
 import { isAbsolute, resolve } from 'node:path'
 import { InvalidOptionError } from '../contract/errors.ts'
-import { assertOptions, assertValue, flag, objectOf, oneOf, positiveOrNull, text, variables } from './checks.ts'
+import {
+  assertOptions,
+  assertValue,
+  callback,
+  flag,
+  objectOf,
+  oneOf,
+  positiveOrNull,
+  text,
+  variables,
+} from './checks.ts'
+import type { EscalationHandler, EscalationResolution } from './escalation.ts'
 
 /** What a session is begun with; every option may be left out. */
 export interface SessionOptions {
@@ -24,8 +35,18 @@ export interface SessionOptions {
   engine?: 'auto' | 'docker' | 'local' | undefined
   /** What docker runs. Default `$REWIND_IMAGE` with `engine: 'docker'`, else the product's own image. */
   image?: string | undefined
-  /** `'agent'` never asks a person. Default `'interactive'`. */
+  /** `'agent'` asks nobody where a verifier cannot decide, and halts. Default `'interactive'`. */
   mode?: 'interactive' | 'agent' | undefined
+  /**
+   * Decides where a verifier cannot, and is asked alone, in either mode. Without one the window and this program's
+   * terminal are asked in the mode `'interactive'`: the first answer counts. Default none.
+   */
+  escalationHandler?: EscalationHandler | undefined
+  /**
+   * How long such a decision is waited for, milliseconds (null for as long as it takes), and what is decided then. Default
+   * `{ timeoutMs: null, onTimeout: 'stop' }`.
+   */
+  escalation?: { timeoutMs?: number | null | undefined; onTimeout?: EscalationResolution | undefined } | undefined
   /**
    * Whether a block that ends well takes its changes home. This version cannot write to the host yet: the session is
    * then kept instead of ended, and a warning says how to have the changes. Default false.
@@ -70,6 +91,8 @@ export interface Settings {
   engine: 'auto' | 'docker' | 'local'
   image: string | undefined
   mode: 'interactive' | 'agent'
+  escalationHandler: EscalationHandler | undefined
+  escalation: { timeoutMs: number | null; onTimeout: EscalationResolution }
   autoCommit: boolean
   destroyOnExit: boolean
   scope: 'machine' | 'workspace' | undefined
@@ -89,6 +112,8 @@ const checks = {
   engine: engines,
   image: text,
   mode: oneOf('interactive', 'agent'),
+  escalationHandler: callback,
+  escalation: objectOf({ timeoutMs: positiveOrNull, onTimeout: oneOf('continue', 'rollback', 'stop') }),
   autoCommit: flag,
   destroyOnExit: flag,
   saveProcesses: oneOf('auto', false),
@@ -115,6 +140,11 @@ export function settingsOf(options: SessionOptions, env: NodeJS.ProcessEnv = pro
     // What is set for docker is no wish for docker.
     image: options.image ?? (engine === 'docker' ? env.REWIND_IMAGE || undefined : undefined),
     mode: options.mode ?? 'interactive',
+    escalationHandler: options.escalationHandler,
+    escalation: {
+      timeoutMs: options.escalation?.timeoutMs ?? null,
+      onTimeout: options.escalation?.onTimeout ?? 'stop',
+    },
     autoCommit: options.autoCommit ?? false,
     destroyOnExit: options.destroyOnExit ?? true,
     scope: options.scope,

@@ -2,6 +2,7 @@
 import { CommandError, RewindError, SessionNotStartedError } from '../contract/errors.ts'
 import type { Rules as AllRules, Point, Timeline } from '../contract/index.ts'
 import { currentLine, lastSaved, nameOf } from '../contract/timeline.ts'
+import { askedHere, type Rpc } from '../serve/client/index.ts'
 import { begin, find } from './begin.ts'
 import { type ActingWork, Belief, type LookingWork } from './belief.ts'
 import {
@@ -13,6 +14,7 @@ import {
   command as commandCheck,
   count,
   countFromZero,
+  either,
   flag,
   listOf,
   oneOf,
@@ -20,7 +22,9 @@ import {
 } from './checks.ts'
 import { assertOwnEnd, assertRun, assertSuccess, inBackground, plainCommand, RunningCommand } from './commands.ts'
 import { type BlockEnd, conclude } from './ending.ts'
+import { contextOf, stdinEscalationHandler } from './escalation.ts'
 import { encodings, type TextEncoding, textOf } from './file-text.ts'
+import { HandlerChannel } from './handler-channel.ts'
 import { HostLine } from './host-line.ts'
 import { VerificationLedger } from './ledger.ts'
 import { type ConversationOptions, conversationChecks, type MessageFormat, messageList, spoken } from './messages.ts'
@@ -82,6 +86,8 @@ export class RewindSession implements AsyncDisposable {
   #settings: Settings
   #belief: Belief | null = null
   #complete = false
+  /** The caller's own handler, once the session is started. */
+  #channel: HandlerChannel | null = null
 
   /** @throws InvalidOptionError naming the option that is wrong, and what it takes */
   constructor(options: SessionOptions = {}) {
@@ -258,8 +264,9 @@ export class RewindSession implements AsyncDisposable {
    * Runs the verifier of the automatic rollback, or judges `command` by the same contract. Without a verifier the exit
    * code of `command` decides.
    * @returns the verdict in words, on a pass; stdout where the exit code decided
-   * @throws VerificationFailedError (after the rollback that is set), VerificationHaltError (it could not decide, and
-   *   the session waits), CommandError (without a verifier), InvalidOptionError (neither verifier nor command)
+   * @throws VerificationFailedError (after the rollback that is set); where the verifier cannot decide, what was decided
+   *   instead: VerificationHaltError (stop: the session is halted), VerificationUnknownError (continue, or after the
+   *   rollback); CommandError (without a verifier), InvalidOptionError (neither verifier nor command)
    */
   async runTests(command?: Command): Promise<string> {
     if (command !== undefined) assertValue('command', command, commandCheck)
@@ -267,7 +274,7 @@ export class RewindSession implements AsyncDisposable {
     if (command !== undefined && !this.#tools.guarded && !(await this.#hasVerifier())) return this.run(command)
     const line = command === undefined ? null : plainCommand(command)
     try {
-      return (await this.#act('runTests', (rpc, acting) => rpc.rules.runTests({ ...acting, command: line }))).text
+      return (await this.#act('runTests', (rpc, acting) => this.#judge(rpc, { ...acting, command: line }))).text
     } catch (error) {
       const done = error instanceof RewindError ? (error.data.autoRollback as AutoRollback | null | undefined) : null
       if (done || error instanceof CommandError) this.#tools.saw(error as object, done ?? null)
@@ -529,6 +536,31 @@ export class RewindSession implements AsyncDisposable {
     return result.messages ?? undefined
   }
 
+  /**
+   * Has a halted session go on.
+   * @param options.verifier the mended verifier: where it says pass the session goes on, and the rule has it from then
+   *   on. Without one the verdict is waived: it goes on unverified
+   * @param options.note why, for the ledger
+   * @returns the verdict in words; undefined where it was waived
+   * @throws InvalidOptionError (it is not halted), VerificationFailedError, VerificationHaltError (it stays halted)
+   */
+  async resume(
+    options: { verifier?: Command | Verifier | VerifierOptions | undefined; note?: string | undefined } = {},
+  ): Promise<string | undefined> {
+    assertOptions('resume()', options, { verifier: either(commandCheck, anyVerifier), note: text })
+    const { verifier, note = null } = options
+    const given =
+      verifier === undefined
+        ? null
+        : typeof verifier === 'string' || 'length' in verifier
+          ? { command: plainCommand(verifier) }
+          : { ...verifier, command: plainCommand(verifier.command) }
+    const { text: verdict } = await this.#look('resume', (rpc, at) =>
+      rpc.sessions.resume({ ...at, verifier: given, note }),
+    )
+    return verdict ?? undefined
+  }
+
   /** @returns the ledger, as `ledger`. @throws SessionNotStartedError */
   getLedger(): VerificationLedger {
     this.#started('getLedger')
@@ -555,6 +587,7 @@ export class RewindSession implements AsyncDisposable {
   /** Destroys the sandbox with all its files. Timeline, conversation and ledger stay. Resolves when nothing is left. */
   async destroy(): Promise<void> {
     await this.#act('destroy', (rpc, acting) => rpc.sessions.destroy(acting))
+    this.#channel?.close()
     await this.#line.letGo()
   }
 
@@ -581,6 +614,7 @@ export class RewindSession implements AsyncDisposable {
     try {
       await work()
     } finally {
+      this.#channel?.close()
       await this.#line.letGo()
     }
   }
@@ -590,6 +624,7 @@ export class RewindSession implements AsyncDisposable {
     try {
       const belief = new Belief(this.#line, this.#notices, await find(this.#settings))
       await belief.remember()
+      await this.#handle(belief.session)
       this.#belief = belief
       this.#complete = false
       return this
@@ -599,8 +634,38 @@ export class RewindSession implements AsyncDisposable {
     }
   }
 
+  /** The caller's handler is asked from now on, and no earlier session's. */
+  async #handle(session: string): Promise<void> {
+    this.#channel?.close()
+    const { escalationHandler } = this.#settings
+    this.#channel = escalationHandler ? new HandlerChannel(this.#line, session, escalationHandler) : null
+    await this.#channel?.ready()
+  }
+
   async #startCommand(call: string, command: Command, options: RunOptions, guarded: boolean): Promise<RunningCommand> {
     return this.#act(call, (_rpc, acting) => RunningCommand.start(this.#line, acting, command, options, guarded))
+  }
+
+  /** Who can be asked is there before the verifier runs. */
+  async #judge(rpc: Rpc, judged: { session: string; epoch: number; command: string | string[] | null }) {
+    const work = () => rpc.rules.runTests(judged)
+    if (this.#channel) {
+      await this.#channel.ready()
+      return work()
+    }
+    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return work()
+    return askedHere(
+      rpc,
+      judged.session,
+      {
+        ask: async (question, signal) => {
+          const answer = await stdinEscalationHandler(contextOf(question, signal))
+          return signal.aborted ? null : answer
+        },
+        tell: (problem) => this.#notices.warn('REWIND_ANSWER', problem),
+      },
+      work,
+    )
   }
 
   async #hasVerifier(): Promise<boolean> {

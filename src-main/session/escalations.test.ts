@@ -328,7 +328,7 @@ describe('escalations', () => {
     await undecided()
     await expect(session.resume({ verifier: null, note: null })).rejects.toMatchObject({ code: 'INVALID_OPTION' })
     await judge()
-    const printing = (verdict: string) => session.resume({ verifier: `echo '${verdict}'`, note: null })
+    const printing = (verdict: string) => session.resume({ verifier: { command: `echo '${verdict}'` }, note: null })
     await expect(printing('{"status":"fail","summary":"2 failed"}')).rejects.toMatchObject({
       code: 'VERIFICATION_FAILED',
     })

@@ -185,15 +185,16 @@ export class Rules {
    * @returns the verdict in words; null where it was waived
    * @throws InvalidOptionError (it is not halted), VerificationFailedError, VerificationHaltError (it stays halted)
    */
-  async resume({ verifier: command, note }: Inputs['sessions']['resume']): Promise<string | null> {
+  async resume({ verifier, note }: Inputs['sessions']['resume']): Promise<string | null> {
     const context = this.#context
     const { autoRollback: rule } = this.current
     this.#assertHalted()
-    if (command === null) {
+    if (verifier === null) {
       this.#goOn({ status: 'waived', notes: note })
       return null
     }
-    const spec = VerifierSpec.parse({ ...rule?.verifier, command })
+    const spec = VerifierSpec.parse({ ...rule?.verifier, ...verifier })
+    const { command } = spec
     const { epoch } = context.row
     const result = await this.#verify(spec, true)
     const judged = await this.#judgedPoint()

@@ -5,11 +5,14 @@ import {
   InvalidOptionError,
   VerificationFailedError,
   VerificationHaltError,
+  VerificationUnknownError,
 } from '../../contract/errors.ts'
 import type { RollbackEvent, Rules, VerifierSpec } from '../../contract/index.ts'
 import { visible, visibleName } from '../../contract/text.ts'
+import { askedHere } from '../../serve/client/index.ts'
 import { type Define, given } from '../command.ts'
 import { delay, seconds, whole } from '../numbers.ts'
+import { canAsk, here } from '../prompt.ts'
 
 interface RollbackOptions {
   to?: string
@@ -71,7 +74,8 @@ export const defineRules: Define = (program, action) => {
         const { rpc, session } = await cli.begin('acts')
         const command = operands.length > 0 ? given(operands).join(' ') : null
         try {
-          const { text, verdict } = await rpc.rules.runTests({ session, command })
+          const judge = () => rpc.rules.runTests({ session, command })
+          const { text, verdict } = await (cli.out.json || !canAsk() ? judge() : askedHere(rpc, session, here, judge))
           cli.out.result({ status: 'pass', text, verdict }, `PASS ${visible(text)}`.trimEnd())
         } catch (error) {
           throw cli.out.json ? error : withVerdict(error)
@@ -90,6 +94,7 @@ const STDERR_LINES = 12
 export function withVerdict(error: unknown): unknown {
   if (error instanceof VerificationFailedError) return new VerificationFailedError(`FAIL ${error.message}`, error)
   if (error instanceof CommandError) return new CommandError(`FAIL ${error.message}`, error)
+  if (error instanceof VerificationUnknownError) return new VerificationUnknownError(`UNKNOWN ${error.message}`, error)
   if (!(error instanceof VerificationHaltError)) return error
   const last = error.data.lastResult as { rawStderr?: unknown } | undefined
   const written = typeof last?.rawStderr === 'string' ? last.rawStderr.trimEnd() : ''

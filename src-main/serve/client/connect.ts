@@ -46,6 +46,7 @@ const repeatable = new Set(
     'sessions.list sessions.get timeline.get timeline.preview timeline.missed timeline.unheard host.allowed',
     'files.read files.changes files.pair messages.get messages.list messages.validity',
     'commands.start commands.wait commands.stop commands.get commands.list commands.output commands.follow',
+    'escalations.list escalations.get escalations.wait escalations.watch',
     'rules.get rules.lastAutoRollback ledger.list ledger.verify events',
   ].flatMap((line) => line.split(' ')),
 )

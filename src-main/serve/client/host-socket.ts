@@ -57,7 +57,8 @@ export class HostSocket {
   close(): void {
     const wasOpen = this.#state === OPEN
     this.#closing = true
-    this.#state = CLOSED
+    // An open one is closed when its end has come through: what oRPC still says until then goes nowhere, and is no error.
+    if (!wasOpen) this.#state = CLOSED
     // Calls that wait for an answer are not to be made again.
     this.failure ??= new ConnectionLostError('The connection to the host was closed before it had answered.')
     this.#socket?.close()
