@@ -7,6 +7,7 @@ import { Cli } from './cli.ts'
 import { type Action, type Define, FailureWithData } from './command.ts'
 import { separateCommand } from './command-words.ts'
 import { defineCheckpoint } from './commands/checkpoint.ts'
+import { defineCommit } from './commands/commit.ts'
 import { defineDemo } from './commands/demo.ts'
 import { defineDestroy } from './commands/destroy.ts'
 import { defineDiff } from './commands/diff.ts'
@@ -37,6 +38,7 @@ const families: Define[] = [
   defineRewind,
   defineRetention,
   defineDiff,
+  defineCommit,
   defineMessages,
   defineRules,
   defineEscalations,

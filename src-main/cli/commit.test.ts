@@ -1,0 +1,106 @@
+/** `rewind commit`, as people have it: a real host, a real sandbox, and what is on the host's disk afterwards. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { TestHost } from '../../e2e/host.ts'
+import { suiteNeeding } from '../../e2e/needs.ts'
+
+suiteNeeding(['local'], 'rewind commit', () => {
+  let host: TestHost
+  let workspace: string
+  const at = (name: string) => join(workspace, name)
+  const onHost = (name: string) => readFileSync(at(name), 'utf8')
+  const rewind = (...args: string[]) => host.cli('--session', 's', ...args)
+
+  beforeEach(async () => {
+    host = await TestHost.begin()
+    workspace = host.folder('project')
+    for (const name of ['a.txt', 'b.txt', 'gone.txt']) writeFileSync(at(name), 'from the host\n')
+    await host.json('init', workspace, '--session', 's')
+    const edit = 'echo sandbox >a.txt; echo sandbox >b.txt; rm gone.txt; mkdir sub; echo new >sub/new.txt'
+    await host.json('--session', 's', 'exec', edit)
+  })
+  afterEach(() => host?.end())
+
+  test('looked at first, then written, then taken back', async () => {
+    const look = await rewind('commit', '--dry-run')
+    expect(look).toEqual({
+      code: 0,
+      stdout: 'M a.txt\nM b.txt\nD gone.txt\nA sub/\nA sub/new.txt\n',
+      stderr: 'Would be written: 1 added, 2 modified, 1 deleted.\n',
+    })
+    expect(onHost('a.txt')).toBe('from the host\n')
+
+    const some = await rewind('commit', './sub/', 'a.txt')
+    expect([some.code, some.stderr]).toEqual([0, ''])
+    expect(some.stdout).toBe(
+      'M a.txt\nA sub/\nA sub/new.txt\nCommitted: 1 added, 1 modified, 0 deleted\n  `rewind commit --undo` takes this back\n',
+    )
+    expect([onHost('a.txt'), onHost('b.txt'), onHost('sub/new.txt')]).toEqual(['sandbox\n', 'from the host\n', 'new\n'])
+
+    const rest = await host.json<{ status: string; counts: object }>('--session', 's', 'commit')
+    expect(rest).toMatchObject({ status: 'committed', counts: { added: 0, modified: 1, deleted: 1 } })
+    expect(existsSync(at('gone.txt'))).toBe(false)
+    expect((await rewind('commit')).stdout).toBe('Nothing to commit: the host has it all.\n')
+
+    for (let commits = 2; commits > 0; commits--) expect((await rewind('commit', '--undo')).code).toBe(0)
+    expect([onHost('a.txt'), onHost('gone.txt'), existsSync(at('sub'))]).toEqual([
+      'from the host\n',
+      'from the host\n',
+      false,
+    ])
+    const none = await rewind('commit', '--undo')
+    expect(none.code).toBe(64)
+  })
+
+  test('a conflict is code 7 and named; it can be skipped, or settled for the sandbox', async () => {
+    writeFileSync(at('b.txt'), 'host too\n')
+    const why = 'changed in the sandbox and on the host'
+    const look = await rewind('commit', '--dry-run')
+    expect(look.code).toBe(7)
+    expect(look.stdout).toContain(`M b.txt  ! ${why}\n`)
+    expect(look.stderr).toMatch(/^rewind: 1 entry stands in the way of a commit\.\n.*--skip-conflicts.*--force/)
+    for (const manner of ['--skip-conflicts', '--force'])
+      expect((await rewind('commit', '--dry-run', manner)).code).toBe(0)
+
+    const stopped = await rewind('--json', 'commit')
+    expect(stopped.code).toBe(7)
+    expect(JSON.parse(stopped.stdout)).toMatchObject({
+      success: false,
+      code: 7,
+      error_code: 'COMMIT_CONFLICT',
+      details: { conflicts: [{ path: 'b.txt', conflict: 'both-changed' }] },
+    })
+    expect([onHost('a.txt'), onHost('b.txt')]).toEqual(['from the host\n', 'host too\n'])
+
+    const skipping = await rewind('commit', '--skip-conflicts')
+    expect([skipping.code, skipping.stderr]).toEqual([0, `rewind: left as it is: b.txt: ${why}\n`])
+    expect([onHost('a.txt'), onHost('b.txt')]).toEqual(['sandbox\n', 'host too\n'])
+    expect((await rewind('commit')).code).toBe(7)
+    expect((await rewind('commit', '--force')).code).toBe(0)
+    expect(onHost('b.txt')).toBe('sandbox\n')
+    await rewind('commit', '--undo')
+    expect(onHost('b.txt')).toBe('host too\n')
+  })
+
+  test('what should be known beforehand is said, and names do not steer a terminal', async () => {
+    await rewind('exec', `ln -s /etc/passwd out; printf x >"$(printf '\\033[31mred')"`)
+    const look = await rewind('commit', '--dry-run')
+    expect(look.stdout).toContain('A out  (a symlink that leads out of the workspace)\n')
+    expect(look.stdout).toContain('A \\x1B[31mred\n')
+    const done = await rewind('commit')
+    expect([done.code, done.stderr]).toEqual([0, 'rewind: out: a symlink that leads out of the workspace\n'])
+  })
+
+  test.each([
+    [['--undo', 'a.txt'], /takes nothing beside it/],
+    [['--undo', '--force'], /takes nothing beside it/],
+    [['.'], /Without a path everything is committed/],
+    [['--no-such'], /unknown option/],
+  ])('%j is a wrong command line', async (args, message) => {
+    const { code, stderr } = await rewind('commit', ...args)
+    expect(code).toBe(64)
+    expect(stderr).toMatch(message)
+    expect(onHost('a.txt')).toBe('from the host\n')
+  })
+})
