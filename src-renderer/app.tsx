@@ -6,6 +6,7 @@ import { fromRpcError } from '../src-main/contract/wire.ts'
 import { FolderRequests } from './access/folder-requests.tsx'
 import { Boundary } from './elements/boundary.tsx'
 import { Loading, Problem } from './elements/problem.tsx'
+import { EscalationSheet } from './escalation/sheet.tsx'
 import { Banner, SignedOut } from './host/banner.tsx'
 import { useConnection, useHost, useSessions } from './host/context.ts'
 import { RewindSheet } from './rewind/sheet.tsx'
@@ -43,6 +44,7 @@ export function App() {
       </Group>
       <StatusBar />
       <RewindSheet />
+      <EscalationSheet />
       <div className="pointer-events-none fixed inset-x-0 bottom-10 z-20 flex flex-col items-center gap-2 px-4">
         <FolderRequests />
         <Banner />

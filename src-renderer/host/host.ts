@@ -1,5 +1,6 @@
 /** All that the window knows, made once per link: the stores, and the event stream that feeds them. */
 import { createFolderRequestsStore, type FolderRequestsStore } from '../access/folder-requests-store.ts'
+import { createEscalationsStore, type EscalationsStore } from '../escalation/escalations-store.ts'
 import { createRewindStore, type RewindStore } from '../rewind/rewind-store.ts'
 import { createSessionsStore, type SessionsStore } from '../sessions/sessions-store.ts'
 import { createSelectionStore, type SelectionStore } from '../timeline/selection-store.ts'
@@ -18,6 +19,7 @@ export interface Host {
   selection: SelectionStore
   rewind: RewindStore
   folderRequests: FolderRequestsStore
+  escalations: EscalationsStore
   /** Begin to listen to the host. */
   start(): void
 }
@@ -29,6 +31,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
   const selection = createSelectionStore()
   const rewind = createRewindStore(rpc, session, selection)
   const folderRequests = createFolderRequestsStore(rpc)
+  const escalations = createEscalationsStore(rpc)
 
   const showOpen = () => {
     const { open } = sessions.getState()
@@ -52,10 +55,12 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     selection,
     rewind,
     folderRequests,
+    escalations,
     start() {
       onState((state, refusal) => connection.lineState(state, refusal))
       sessions.subscribe(showOpen)
       void folderRequests.follow(new AbortController().signal)
+      void escalations.follow(new AbortController().signal)
       void followEvents(
         rpc,
         {

@@ -4,6 +4,7 @@ import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panel
 import { visibleName } from '../../src-main/contract/text.ts'
 import { Boundary } from '../elements/boundary.tsx'
 import { Loading, Problem } from '../elements/problem.tsx'
+import { Waiting } from '../escalation/waiting.tsx'
 import { useHost, useSession } from '../host/context.ts'
 import { MomentPane } from '../moment/moment.tsx'
 import { Timeline } from '../timeline/timeline.tsx'
@@ -28,6 +29,7 @@ export function SessionView() {
     <main className="flex h-full min-h-0 flex-col">
       <SessionHeader details={details} timeline={timeline} />
       {details.demo ? <Story /> : null}
+      <Waiting details={details} />
       <Group orientation="horizontal" className="min-h-0 flex-1" {...layout}>
         <Panel id="timeline" defaultSize="40%" minSize={280}>
           <Boundary name="Timeline">
