@@ -113,7 +113,10 @@ class Runner {
 
   /** @returns false where others changed the entry since: it is left as it is */
   takeBack(step: Step): boolean {
-    if (step.do === 'mode') return this.#modeBack(step.change)
+    if (step.do === 'mode') {
+      this.#modeBack(step.change)
+      return true
+    }
     const { replacement, n } = step
     return step.do === 'put' ? this.#putBack(replacement, this.#new(n)) : this.#giveBack(replacement, this.#old(n))
   }
@@ -194,12 +197,12 @@ class Runner {
     chmodSync(address, mode)
   }
 
-  #modeBack({ path, seen, mode }: ModeChange): boolean {
+  /** Of an entry that is there, and is the one that was seen; a new one goes with its permissions. */
+  #modeBack({ path, seen, mode }: ModeChange): void {
     const address = this.#tree.at(path)
     const now = address && seenOf(address)
-    if (address === null || now?.ino !== seen.ino) return false
-    if ((now.mode & PERMISSIONS) === mode) chmodSync(address, seen.mode & PERMISSIONS)
-    return true
+    if (address === null || now?.ino !== seen.ino || (now.mode & PERMISSIONS) !== mode) return
+    chmodSync(address, seen.mode & PERMISSIONS)
   }
 }
 

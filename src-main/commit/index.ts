@@ -1,7 +1,9 @@
 /** Writing to the host's folder: what would be written and what stands in its way, all of it or nothing, and back again. */
 export { apply, movedAway, takeBack } from './apply.ts'
+export { type BranchEntry, commitToBranch } from './branch.ts'
 export { HostTree } from './host-tree.ts'
 export { workspaceGate } from './lock.ts'
+export { gitPatch, type PatchEntry, type PatchSide } from './patch.ts'
 export { bytesOf, type Candidate, type Plan, type PlanEntry, planCommit, unitOf } from './plan.ts'
 export { prepare } from './prepare.ts'
 export { commitEntry, resolvePlan } from './resolve.ts'

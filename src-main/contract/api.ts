@@ -1,7 +1,7 @@
 /** What clients may ask of the host: one contract over message port, WebSocket and the local socket. */
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
-import { ChosenPath, CommitPreview, CommitRecord, CommitResult } from './commit.ts'
+import { BranchResult, ChosenPath, CommitPreview, CommitRecord, CommitResult, PatchPart } from './commit.ts'
 import { EscalationRule, escalations } from './escalations.ts'
 import { SessionEvent } from './events.ts'
 import { MAIN } from './format-names.ts'
@@ -462,6 +462,20 @@ export const contract = {
     undo: oc.input(SessionRef.extend({ id: z.string().nullable().default(null) })).output(CommitResult),
     /** Oldest first. */
     list: oc.input(SessionRef).output(z.array(CommitRecord)),
+    /** The same changes as a patch that `git apply` takes, in parts. */
+    patch: oc
+      .input(SessionRef.extend({ paths: z.array(ChosenPath).nullable().default(null) }))
+      .output(eventIterator(PatchPart)),
+    /** The same changes as one commit on a new branch of the host's repository, beside what is checked out there. */
+    branch: oc
+      .input(
+        ActingOn.extend({
+          name: z.string().min(1).max(200),
+          message: z.string().nullable().default(null),
+          paths: z.array(ChosenPath).nullable().default(null),
+        }),
+      )
+      .output(BranchResult),
   },
   ledger: {
     list: oc

@@ -108,13 +108,21 @@ export const BranchResult = z.object({
   /** The commit's id. */
   commit: z.string(),
   branch: z.string(),
-  counts: FileCounts,
+  /** Entries that went into it. */
+  written: z.number(),
   /** Paths that were left out as the repository ignores them. */
   ignored: z.array(z.string()),
   /** Paths that cannot be in a repository, and why. */
   skipped: z.array(z.object({ path: z.string(), reason: z.string() })),
 })
 export type BranchResult = z.infer<typeof BranchResult>
+
+/** A part of a patch; what it could not hold comes last. */
+export const PatchPart = z.union([
+  z.object({ text: z.string() }),
+  z.object({ left: z.array(z.object({ path: z.string(), reason: z.string() })) }),
+])
+export type PatchPart = z.infer<typeof PatchPart>
 
 /** For a person, after the path: `a.txt: changed in the sandbox and on the host`. */
 export const conflictText: Record<ConflictKind, string> = {

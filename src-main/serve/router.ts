@@ -210,6 +210,17 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       apply: os.commit.apply.handler((call) => of(call).commits.apply(call.input, 'you')),
       undo: os.commit.undo.handler((call) => of(call).commits.undo(call.input, 'you')),
       list: os.commit.list.handler((call) => of(call).commits.list()),
+      patch: os.commit.patch.handler(async function* (call) {
+        try {
+          for await (const part of of(call).elsewhere.patch(call.input)) {
+            yield part
+            await call.context.drained(call.signal)
+          }
+        } catch (error) {
+          throw toRpcError(error)
+        }
+      }),
+      branch: os.commit.branch.handler((call) => of(call).elsewhere.branch(call.input)),
     },
     ledger: {
       list: os.ledger.list.handler((call) => of(call).ledger(call.input)),

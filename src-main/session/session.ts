@@ -38,6 +38,7 @@ import type { ReadState, Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { Budget } from './budget.ts'
 import { Commands } from './commands.ts'
+import { CommitElsewhere } from './commit-elsewhere.ts'
 import { Commits, type Neighbour } from './commits.ts'
 import type { SessionContext } from './context.ts'
 import { Conversations, writtenAs } from './conversations.ts'
@@ -82,6 +83,8 @@ export class Session {
   readonly escalations: Escalations
   /** To the host. */
   readonly commits: Commits
+  /** As patches and branches. */
+  readonly elsewhere: CommitElsewhere
   /** Set while the session ends: why commands end now. */
   #endNote: string | null = null
   #gone = false
@@ -98,6 +101,7 @@ export class Session {
     this.#conversations = new Conversations(context)
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.commits = new Commits(context, this.#pair, neighbours)
+    this.elsewhere = new CommitElsewhere(context, this.commits)
     this.#retention = new Retention(context, this.#pair, this.commits, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
     this.escalations = new Escalations(context, this.#pair)

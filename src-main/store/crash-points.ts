@@ -56,9 +56,11 @@ export type CrashPoint =
   | (typeof preImageCrashPoints)[number]
   | (typeof commitCrashPoints)[number]
 
-const armed = process.env.REWIND_CRASH_AT
+/** `name`, or `name#3` for the third time that it is reached. */
+const [armed, time = '1'] = process.env.REWIND_CRASH_AT?.split('#') ?? []
+let reached = 0
 
 /** Dies here, as by `kill -9`, when the crash suite armed this point; otherwise does nothing. */
 export function crashPoint(name: CrashPoint): void {
-  if (armed === name) process.kill(process.pid, 'SIGKILL')
+  if (armed === name && ++reached === Number(time)) process.kill(process.pid, 'SIGKILL')
 }
