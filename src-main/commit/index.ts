@@ -1,11 +1,13 @@
 /** Writing to the host's folder: what would be written and what stands in its way, all of it or nothing, and back again. */
 export { apply, movedAway, takeBack } from './apply.ts'
 export { type BranchEntry, commitToBranch } from './branch.ts'
+export { fetchBundle } from './bundle.ts'
 export { HostTree } from './host-tree.ts'
 export { workspaceGate } from './lock.ts'
 export { gitPatch, type PatchEntry, type PatchSide } from './patch.ts'
 export { bytesOf, type Candidate, type Plan, type PlanEntry, planCommit, unitOf } from './plan.ts'
 export { prepare } from './prepare.ts'
+export { inspectRepository } from './repository.ts'
 export { commitEntry, resolvePlan } from './resolve.ts'
 export { keepReplaced, makeStaging, removeStaging, syncSoon } from './staging.ts'
 export { readWork, type Work, writeWork } from './steps.ts'

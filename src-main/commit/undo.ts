@@ -10,6 +10,8 @@ import type { Replacement, Work } from './steps.ts'
 
 const run = promisify(execFile)
 const PERMISSIONS = 0o7777
+/** Git writes it anew when somebody only looks: `git status` does. */
+const GIT_INDEX = /(^|\/)\.git\/index$/
 
 /**
  * @param done what the commit did
@@ -20,7 +22,8 @@ const PERMISSIONS = 0o7777
  */
 export async function prepareUndo(done: Work, from: string, folder: string, tree: HostTree): Promise<Work> {
   const changed: ByteString[] = []
-  for (const { path, fresh } of done.replacements) if (!isSame(tree.look(path), fresh)) changed.push(path)
+  for (const { path, fresh } of done.replacements)
+    if (!isSame(tree.look(path), fresh) && !GIT_INDEX.test(path)) changed.push(path)
   for (const { path, seen, mode } of done.modes) {
     const now = tree.look(path)
     if (now?.ino !== seen.ino || (now.mode & PERMISSIONS) !== mode) changed.push(path)

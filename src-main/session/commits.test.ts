@@ -347,4 +347,98 @@ suiteNeeding(['local'], 'commits to the host', () => {
     expect(readFileSync(join(place.folder, 'home', 'other name'), 'utf8')).toBe('as it was\n')
     await expect(session.prune({ points: [point.id], keep: null })).rejects.toBeInstanceOf(InvalidOptionError)
   })
+
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'safe.directory=*', '-c', 'user.name=Ada', '-c', 'user.email=ada@localhost', ...args], {
+      cwd: place.workspace,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  const repository = () => {
+    host('a', 'as it was\n')
+    git('init', '-q', '-b', 'main')
+    git('add', '.')
+    git('commit', '-qm', 'first')
+    own(place.workspace)
+  }
+  const COMMIT = "git -c user.name=Agent -c user.email=a@localhost commit -qam 'of the agent'"
+
+  test('a repository that the host left alone is taken whole, hooks with a warning', async () => {
+    repository()
+    const session = await beginWith({})
+    await say(
+      session,
+      `echo 1 >a; ${COMMIT}; printf '#!/bin/sh\\n' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout`,
+    )
+    const preview = await session.commits.preview({ paths: null })
+    expect(preview.entries.find(({ path }) => path === '.git/hooks/post-checkout')?.warning).toMatch(
+      /git on this machine/,
+    )
+    await session.commits.apply(everything, 'you')
+    expect(git('log', '--format=%s')).toBe('of the agent\nfirst\n')
+    expect(git('status', '--porcelain')).toBe('')
+    expect(() => git('fsck', '--strict')).not.toThrow()
+    await session.commits.undo({ id: null }, 'you')
+    expect(git('log', '--format=%s')).toBe('first\n')
+    expect(text('a')).toBe('as it was\n')
+  })
+
+  test('a repository that both changed stays the host’s, and the sandbox’s commits are fetched beside', async () => {
+    repository()
+    const session = await beginWith({})
+    await session.commits.preview({ paths: null })
+    await say(session, `echo 1 >a; ${COMMIT}; echo new >b`)
+    host('c', 'of the host\n')
+    git('add', 'c')
+    git('commit', '-qm', 'of the host')
+    const result = await session.commits.apply(everything, 'you')
+    expect(result.written.map(({ path }) => path)).toEqual(['a', 'b'])
+    expect(result.refs).toContain('refs/rewind/test/heads/main')
+    expect(result.warnings.join()).toContain('.git was changed on the host and in the sandbox')
+    expect(git('log', '--format=%s')).toBe('of the host\nfirst\n')
+    expect(git('log', '--format=%s', 'refs/rewind/test/heads/main')).toBe('of the agent\nfirst\n')
+    expect([text('a'), text('b'), text('c')]).toEqual(['1\n', 'new\n', 'of the host\n'])
+  })
+
+  test('the changes as a patch, and on a branch beside what is checked out', async () => {
+    repository()
+    const session = await beginWith({})
+    await say(
+      session,
+      "echo 1 >a; mkdir d; printf '\\0binary' >d/b; ln -s a link; mkdir empty; rm kept.txt; chmod +x a",
+    )
+    let patch = ''
+    let left: unknown[] = []
+    for await (const part of session.elsewhere.patch({ paths: null }))
+      if ('text' in part) patch += part.text
+      else left = part.left
+    expect(left).toEqual([{ path: 'empty', reason: 'git knows no empty folders' }])
+    const copy = join(place.folder, 'copy')
+    execFileSync('cp', ['-a', place.workspace, copy])
+    execFileSync('git', ['apply', '-'], { cwd: copy, input: patch })
+    expect(readFileSync(join(copy, 'd/b'), 'latin1')).toBe('\0binary')
+    expect([
+      readFileSync(join(copy, 'a'), 'utf8'),
+      readlinkSync(join(copy, 'link')),
+      existsSync(join(copy, 'kept.txt')),
+    ]).toEqual(['1\n', 'a', false])
+    rmSync(copy, { recursive: true })
+
+    const before = hostTree(place.workspace).filter((line) => !line.startsWith('.git/'))
+    const made = await session.elsewhere.branch({ name: 'agent/work', message: 'By the agent', paths: null })
+    expect(made).toMatchObject({ branch: 'agent/work', written: 4, ignored: [] })
+    expect(git('log', '--format=%s', 'agent/work')).toBe('By the agent\nfirst\n')
+    expect(git('diff', '--stat', '--summary', 'main', 'agent/work')).toMatch(
+      /a +\|.*d\/b +\| Bin.*delete mode 100644 kept.txt/s,
+    )
+    expect(git('branch', '--show-current')).toBe('main\n')
+    expect(hostTree(place.workspace).filter((line) => !line.startsWith('.git/'))).toEqual(before)
+    await expect(session.elsewhere.branch({ name: 'main', message: null, paths: null })).rejects.toBeInstanceOf(
+      InvalidOptionError,
+    )
+    // Of the chosen ones alone.
+    const some = await session.elsewhere.branch({ name: 'some', message: null, paths: [{ path: 'd', rawPath: null }] })
+    expect(some.written).toBe(1)
+    expect(readdirSync(join(place.home, 'commits'))).toEqual([])
+  })
 })

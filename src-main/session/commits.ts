@@ -11,6 +11,7 @@ import {
   type Candidate,
   commitEntry,
   HostTree,
+  inspectRepository,
   keepReplaced,
   makeStaging,
   movedAway,
@@ -46,11 +47,13 @@ import {
   type FilesState,
   type Meeting,
   type ReadState,
+  readableBytes,
   type Sandbox,
   toByteString,
   toBytes,
 } from '../sandbox/index.ts'
 import { type CommitRow, crashPoint } from '../store/index.ts'
+import { fetchRepositories } from './commit-repositories.ts'
 import type { SessionContext } from './context.ts'
 import type { Inputs } from './inputs.ts'
 import type { Pair } from './pair.ts'
@@ -113,7 +116,7 @@ export class Commits {
           counts: countChanges(plan.entries.map(({ change }) => change)),
           conflicts: entries.filter(({ conflict }) => conflict !== null).length,
           obstacles: entries.filter(({ obstacle }) => obstacle !== null).length,
-          warnings: this.#warnings(plan),
+          warnings: await this.#warnings(plan),
           since: this.standing?.point ?? null,
         }
       }),
@@ -197,10 +200,12 @@ export class Commits {
       truncated: entries.length > LISTED,
       counts,
       skipped: skipped.slice(0, LISTED).map(commitEntry),
-      warnings: this.#warnings(plan),
-      refs: [],
+      warnings: await this.#warnings(plan),
     }
-    if (writes.length === 0) return { status: 'nothing', commit: null, ...result }
+    if (writes.length === 0) {
+      const { refs, warnings } = await fetchRepositories(context, sandbox, plan.apart)
+      return { status: 'nothing', commit: null, ...result, refs, warnings: [...result.warnings, ...warnings] }
+    }
 
     const row: CommitRow = {
       ...this.#newRow('commit', by),
@@ -232,7 +237,9 @@ export class Commits {
       throw error
     }
     await this.#dropOld()
-    return { status: 'committed', commit: this.#tell(row.id), ...result }
+    const { refs, warnings } = await fetchRepositories(context, sandbox, plan.apart)
+    const commit = this.#tell(row.id)
+    return { status: 'committed', commit, ...result, refs, warnings: [...result.warnings, ...warnings] }
   }
 
   async #takeBack(row: CommitRow, done: Work, by: Actor, tree: HostTree): Promise<CommitResult> {
@@ -401,8 +408,19 @@ export class Commits {
     return found
   }
 
-  #warnings({ apart }: Plan): string[] {
-    return apart.map((unit) => `${unit} was changed on the host and in the sandbox: the host's is left as it is.`)
+  async #warnings({ apart }: Plan): Promise<string[]> {
+    const { workspace, name } = this.#context.row
+    const state = await inspectRepository(workspace)
+    const busy = state.kind === 'none' ? null : state.busy
+    return [
+      ...(busy === null
+        ? []
+        : [busy === 'index.lock' ? 'Git is at work on the host.' : `A ${busy} is under way on the host.`]),
+      ...apart.map(
+        (unit) =>
+          `${readableBytes(toBytes(unit))} was changed on the host and in the sandbox: the host's is left as it is, and the sandbox's commits are fetched under refs/rewind/${name}.`,
+      ),
+    ]
   }
 
   #newRow(kind: CommitRow['kind'], by: Actor): CommitRow {
