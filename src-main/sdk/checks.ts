@@ -26,6 +26,10 @@ export const countFromZero = check(
 )
 export const duration = check('a number of 0 or more', (value) => value === 0 || isPositive(value))
 export const bytes = check('a string or bytes', (value) => typeof value === 'string' || value instanceof Uint8Array)
+export const textList = check(
+  'a list of strings that are not empty',
+  (value) => Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && one !== ''),
+)
 export const callback = check('a function', (value) => typeof value === 'function')
 export const command = check(
   'a string, or a list of strings (a program and its arguments)',

@@ -1,7 +1,10 @@
 /** The end of a block: what becomes of the session, and of work that was not taken home. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import {
+  CommitConflictError,
   HostRunningError,
   InvalidOptionError,
   RewindSession,
@@ -87,10 +90,39 @@ suiteNeeding(['local'], 'the end of a block', () => {
       expect(warnings).toEqual([])
     })
 
-    test('keeps a session whose work was to be taken home', async () => {
-      const { status, warnings } = await block(options({ autoCommit: true }))
+    test('commits what was changed where that is wanted, and ends the session', async () => {
+      const given = options({ autoCommit: true })
+      const { status, warnings } = await block(given)
+      expect({ status, warnings }).toEqual({ status: 'ended', warnings: [] })
+      expect(readFileSync(join(given.workspace ?? '', 'made'), 'utf8')).toBe('x')
+    })
+
+    test('throws what stood in the way of that, and keeps the session', async () => {
+      const given = options({ autoCommit: true })
+      const made = join(given.workspace ?? '', 'made')
+      const { id, status, error } = await block(given, () => writeFileSync(made, 'of the host'))
+      expect(error).toBeInstanceOf(CommitConflictError)
+      expect(error).toMatchObject({ data: { conflicts: [{ path: 'made', conflict: 'both-added' }] } })
       expect(status).toBe('running')
-      expect(warnings).toEqual([{ code: 'REWIND_KEPT', message: expect.stringContaining('1 file differs') }])
+      expect(readFileSync(made, 'utf8')).toBe('of the host')
+      const kept = await new RewindSession(await nameOf(id)).attach()
+      expect(await kept.commit({ dryRun: true })).toMatchObject({
+        status: 'preview',
+        written: [],
+        skipped: [{ path: 'made' }],
+      })
+      expect(await kept.commit({ force: true })).toMatchObject({ status: 'committed', counts: { modified: 0 } })
+      expect(readFileSync(made, 'utf8')).toBe('x')
+      expect(await kept.undoCommit()).toMatchObject({ status: 'undone' })
+      expect(readFileSync(made, 'utf8')).toBe('of the host')
+      await expect(kept.undoCommit()).rejects.toBeInstanceOf(InvalidOptionError)
+      await expect(kept.commit({ paths: [] })).rejects.toThrow('paths')
+      await kept.end()
+    })
+
+    test('says nothing of what was committed within', async () => {
+      const { status, warnings } = await block(options(), (it) => it.commit())
+      expect({ status, warnings }).toEqual({ status: 'ended', warnings: [] })
     })
 
     test('keeps one that is not to be ended', async () => {
@@ -160,8 +192,9 @@ suiteNeeding(['local'], 'the end of a block', () => {
         await it.writeFile('a', 'x')
         it.complete()
       })
-      expect(await statusOf(id)).toBe('running')
-      expect(warnings).toMatchObject([{ code: 'REWIND_KEPT' }])
+      expect(await statusOf(id)).toBe('ended')
+      expect(warnings).toEqual([])
+      expect(await home.ask((rpc) => rpc.commit.list({ session: id }))).toHaveLength(1)
     })
 
     test('one that was never started is nothing to end', async () => {

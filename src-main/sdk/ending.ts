@@ -1,6 +1,7 @@
 /** What becomes of a session when the block that it was begun for is over. */
 import type { FileCounts } from '../contract/index.ts'
 import { isLive } from '../contract/timeline.ts'
+import type { Rpc } from '../serve/client/index.ts'
 import type { HostLine } from './host-line.ts'
 import type { Notices } from './notices.ts'
 
@@ -16,7 +17,10 @@ export interface Ending {
   destroyOnExit: boolean
 }
 
-/** Ends the session, or keeps it where it is halted, or holds work that was to be taken home. */
+/**
+ * Commits where that is wanted, and ends the session; one that is halted is kept, and one whose commit failed.
+ * @throws CommitConflictError and the like, with the session kept
+ */
 export async function conclude(
   { line, notices, session, name, autoCommit, destroyOnExit }: Ending,
   how: BlockEnd,
@@ -24,28 +28,24 @@ export async function conclude(
   await line.call(async (rpc) => {
     const { status } = await rpc.sessions.get({ session })
     if (status === 'halted' || !isLive({ status })) return
-    const changed = how === 'failed' ? 0 : total((await rpc.files.changes({ session, from: 'base', limit: 1 })).counts)
-    const keeps = autoCommit && how === 'clean' && changed > 0
-    if (destroyOnExit && !keeps) await rpc.sessions.end({ session })
-    if (changed === 0) return
-    const files = changed === 1 ? '1 file differs' : `${changed} files differ`
-    const patch = `\`rewind diff base --patch --session ${session}\` prints them, for \`git apply\``
-    if (keeps)
-      notices.warn(
-        'REWIND_KEPT',
-        `Session ${name} is kept: ${files} from the workspace, and this version cannot write to it yet. ${patch}.`,
-      )
-    else if (autoCommit)
-      notices.warn(
-        'REWIND_NOT_COMMITTED',
-        `Nothing of session ${name} was written to the workspace, as complete() was not called: ${files}. ${patch}.`,
-      )
-    else
-      notices.warn(
-        'REWIND_NOT_COMMITTED',
-        `Nothing of session ${name} was written to the workspace, as autoCommit is off: ${files}. ${patch}.`,
-      )
+    const commits = autoCommit && how === 'clean'
+    if (commits) await rpc.commit.apply({ session })
+    const left = how === 'failed' || commits ? 0 : await uncommitted(rpc, session)
+    if (destroyOnExit) await rpc.sessions.end({ session })
+    if (left === 0) return
+    const files = left === 1 ? '1 file differs' : `${left} files differ`
+    const why = autoCommit ? 'as complete() was not called' : 'as autoCommit is off'
+    notices.warn(
+      'REWIND_NOT_COMMITTED',
+      `Changes of session ${name} were not written to the workspace, ${why}: ${files}. \`rewind commit --session ${session}\` writes them, and \`rewind diff base --patch --session ${session}\` prints them.`,
+    )
   })
+}
+
+/** Entries that differ from what was last committed. */
+async function uncommitted(rpc: Rpc, session: string): Promise<number> {
+  const last = (await rpc.commit.list({ session })).findLast(({ undoneAt }) => undoneAt === null)
+  return total((await rpc.files.changes({ session, from: last?.point ?? 'base', limit: 1 })).counts)
 }
 
 const total = ({ added, modified, deleted }: FileCounts): number => added + modified + deleted

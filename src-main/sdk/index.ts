@@ -36,6 +36,7 @@ export {
   VerificationHaltError,
   VerificationUnknownError,
 } from '../contract/errors.ts'
+export type { CommitEntry, CommitOptions, CommitOutcome } from './commit.ts'
 export {
   type EscalationContext,
   type EscalationHandler,

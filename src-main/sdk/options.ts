@@ -48,8 +48,8 @@ export interface SessionOptions {
    */
   escalation?: { timeoutMs?: number | null | undefined; onTimeout?: EscalationResolution | undefined } | undefined
   /**
-   * Whether a block that ends well takes its changes home. This version cannot write to the host yet: the session is
-   * then kept instead of ended, and a warning says how to have the changes. Default false.
+   * Whether a block that ends well commits its changes to the workspace. Where that fails (the host changed the same
+   * files), the error is thrown and the session is kept. Default false.
    */
   autoCommit?: boolean | undefined
   /**

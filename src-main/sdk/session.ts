@@ -1,6 +1,6 @@
 /** A session as a program works with it. Every call goes to the host, so that window and terminal see the same. */
 import { CommandError, RewindError, SessionNotStartedError } from '../contract/errors.ts'
-import type { Rules as AllRules, Point, Timeline } from '../contract/index.ts'
+import type { Rules as AllRules, CommitResult, Point, Timeline } from '../contract/index.ts'
 import { currentLine, lastSaved, nameOf } from '../contract/timeline.ts'
 import { askedHere, type Rpc } from '../serve/client/index.ts'
 import { begin, find } from './begin.ts'
@@ -21,6 +21,7 @@ import {
   text,
 } from './checks.ts'
 import { assertOwnEnd, assertRun, assertSuccess, inBackground, plainCommand, RunningCommand } from './commands.ts'
+import { assertCommit, type CommitOptions, type CommitOutcome, chosen, outcomeOf, outcomeOfPreview } from './commit.ts'
 import { type BlockEnd, conclude } from './ending.ts'
 import { contextOf, stdinEscalationHandler } from './escalation.ts'
 import { encodings, type TextEncoding, textOf } from './file-text.ts'
@@ -382,6 +383,37 @@ export class RewindSession implements AsyncDisposable {
     const result = await this.#act('undo', (rpc, acting) => rpc.timeline.undo({ ...acting, format }))
     this.#started('undo').moved(result.epoch)
     return result.messages
+  }
+
+  /**
+   * Writes what changed since the last commit to the workspace on the host: all of it, or nothing.
+   * @param options.paths some of it alone; what is left out can be committed later
+   * @param options.dryRun looks, and writes nothing
+   * @param options.force has the sandbox's side where both changed; `skipConflicts` the host's
+   * @returns what was written, and what was left as the host has it
+   * @throws CommitConflictError naming what both sides changed (`data.conflicts`), InvalidPathError (the workspace was
+   *   moved or cannot be written), DiskFullError; the host is as it was then
+   */
+  async commit(options: CommitOptions = {}): Promise<CommitOutcome> {
+    assertCommit(options)
+    const { force = false, skipConflicts = false } = options
+    const paths = chosen(options)
+    if (options.dryRun)
+      return outcomeOfPreview(await this.#look('commit', (rpc, at) => rpc.commit.preview({ ...at, paths })))
+    const apply: ActingWork<CommitResult> = (rpc, acting) =>
+      rpc.commit.apply({ ...acting, paths, force, skipConflicts })
+    return outcomeOf(await this.#act('commit', apply))
+  }
+
+  /**
+   * Takes the last commit back: the workspace has what it had before. Called again, it takes back the one before.
+   * @param id insists on that commit
+   * @throws InvalidOptionError where there is none, or another one is the last; CommitConflictError where the host was
+   *   changed since; nothing is changed then
+   */
+  async undoCommit(id?: string): Promise<CommitOutcome> {
+    if (id !== undefined) assertValue('id', id, text)
+    return outcomeOf(await this.#look('undoCommit', (rpc, at) => rpc.commit.undo({ ...at, id: id ?? null })))
   }
 
   /** @returns the checkpoints of the current line, oldest first: not base, and nothing that a rollback left behind */

@@ -337,6 +337,30 @@ suiteNeeding(['local'], 'commits to the host', () => {
     expect(existsSync(at('a'))).toBe(false)
   })
 
+  test('an ended session is committed from its files as they were', async () => {
+    host('a', 'as it was\n')
+    const session = await beginWith({ base: 'copy' })
+    await say(session, 'echo 1 >a')
+    await checkpoint(session, 'one')
+    await session.end()
+    expect(await session.commits.preview({ paths: null })).toMatchObject({
+      entries: [{ path: 'a', status: 'modified' }],
+    })
+    expect(await session.commits.apply(everything, 'you')).toMatchObject({ status: 'committed' })
+    expect(text('a')).toBe('1\n')
+    await session.commits.undo({ id: null }, 'you')
+    expect(text('a')).toBe('as it was\n')
+    // One that stands on the host's own files cannot keep what its points show.
+    const live = await beginWith({ base: 'live', name: 'live' })
+    await say(live, 'echo 2 >a')
+    await checkpoint(live, 'two')
+    await live.end()
+    await expect(live.commits.apply(everything, 'you')).rejects.toThrow(/live .*it has ended/)
+    expect(text('a')).toBe('as it was\n')
+    await live.commits.apply({ ...everything, force: true }, 'you')
+    expect(text('a')).toBe('2\n')
+  })
+
   test('hard links and points of the past stay what they are', async () => {
     host('a', 'as it was\n')
     linkSync(at('a'), join(place.folder, 'home', 'other name'))

@@ -53,7 +53,7 @@ import {
   toBytes,
 } from '../sandbox/index.ts'
 import { type CommitRow, crashPoint } from '../store/index.ts'
-import { fetchRepositories } from './commit-repositories.ts'
+import { type Fetched, fetchRepositories } from './commit-repositories.ts'
 import type { SessionContext } from './context.ts'
 import type { Inputs } from './inputs.ts'
 import type { Pair } from './pair.ts'
@@ -130,10 +130,11 @@ export class Commits {
    */
   async apply(input: Inputs['commit']['apply'], by: Actor): Promise<CommitResult> {
     const context = this.#context
-    const sandbox = await context.workable()
+    const hasEnded = context.row.status === 'ended'
+    const sandbox = hasEnded ? await context.layers() : await context.workable()
     context.assertEpoch(input.epoch)
     return this.#gate.exclusive(async () => {
-      const point = await this.#frozen(sandbox, by)
+      const point = hasEnded ? context.point(context.row.head) : await this.#frozen(sandbox, by)
       return context.gate.exclusive(async () => {
         if (context.row.head !== point.id)
           throw new CancelledError('The session was rewound while it was about to be committed; nothing was written.', {
@@ -203,7 +204,7 @@ export class Commits {
       warnings: await this.#warnings(plan),
     }
     if (writes.length === 0) {
-      const { refs, warnings } = await fetchRepositories(context, sandbox, plan.apart)
+      const { refs, warnings } = await this.#fetched(sandbox, plan)
       return { status: 'nothing', commit: null, ...result, refs, warnings: [...result.warnings, ...warnings] }
     }
 
@@ -237,9 +238,14 @@ export class Commits {
       throw error
     }
     await this.#dropOld()
-    const { refs, warnings } = await fetchRepositories(context, sandbox, plan.apart)
+    const { refs, warnings } = await this.#fetched(sandbox, plan)
     const commit = this.#tell(row.id)
     return { status: 'committed', commit, ...result, refs, warnings: [...result.warnings, ...warnings] }
+  }
+
+  /** The sandbox's commits where they cannot be taken whole. In an ended one git cannot be run any more. */
+  async #fetched(sandbox: Sandbox, { apart }: Plan): Promise<Fetched> {
+    return sandbox.ended ? { refs: [], warnings: [] } : fetchRepositories(this.#context, sandbox, apart)
   }
 
   async #takeBack(row: CommitRow, done: Work, by: Actor, tree: HostTree): Promise<CommitResult> {
@@ -306,13 +312,20 @@ export class Commits {
   async #keepFor(paths: readonly ByteString[], force: boolean): Promise<void> {
     const { workspace } = this.#context.row
     const unkept: UnkeptSession[] = []
-    for (const neighbour of this.#neighbours()) {
+    for (const neighbour of this.#shown()) {
       const theirs = pathsWithin(neighbour.workspace, workspace, paths)
       if (theirs.length === 0) continue
       const { id, name } = neighbour
       try {
         if (!(await (await neighbour.sandbox()).keepHostEntries(theirs.map(toBytes))))
-          unkept.push({ id, name, reason: 'its processes hold files of the workspace' })
+          unkept.push({
+            id,
+            name,
+            reason:
+              id === this.#context.id && this.#context.row.status === 'ended'
+                ? 'it has ended'
+                : 'its processes hold files of the workspace',
+          })
       } catch (error) {
         unkept.push({ id, name, reason: messageOf(error) })
       }
@@ -326,6 +339,13 @@ export class Commits {
         data: { conflicts: [], obstacles: [], sessions: unkept },
       },
     )
+  }
+
+  /** Every live session, and this one also where it has ended. */
+  #shown(): Neighbour[] {
+    const { id, name, workspace, status } = this.#context.row
+    const live = this.#neighbours()
+    return status === 'ended' ? [...live, { id, name, workspace, sandbox: () => this.#context.layers() }] : live
   }
 
   /** The files as they stand, in a point. */
@@ -409,7 +429,7 @@ export class Commits {
   }
 
   async #warnings({ apart }: Plan): Promise<string[]> {
-    const { workspace, name } = this.#context.row
+    const { workspace, name, status } = this.#context.row
     const state = await inspectRepository(workspace)
     const busy = state.kind === 'none' ? null : state.busy
     return [
@@ -418,7 +438,7 @@ export class Commits {
         : [busy === 'index.lock' ? 'Git is at work on the host.' : `A ${busy} is under way on the host.`]),
       ...apart.map(
         (unit) =>
-          `${readableBytes(toBytes(unit))} was changed on the host and in the sandbox: the host's is left as it is, and the sandbox's commits are fetched under refs/rewind/${name}.`,
+          `${readableBytes(toBytes(unit))} was changed on the host and in the sandbox: the host's is left as it is${status === 'ended' ? '' : `, and the sandbox's commits are fetched under refs/rewind/${name}`}.`,
       ),
     ]
   }
