@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { launchBrowser } from './browser.ts'
 import { TestHost } from './host.ts'
 import {
+  commitToTheWorkspace,
   emptyState,
   keyboardAlone,
   rewindAndUndo,
@@ -72,6 +73,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
     await new MainWindow(page).now.waitFor({ state: 'visible' })
     expect(existsSync(folder)).toBe(true)
   })
+
+  test('a commit to the workspace, and its undo', () => commitToTheWorkspace({ page, data: host }))
 
   test('the keyboard alone', () => keyboardAlone({ page, data: host }))
 

@@ -2,6 +2,9 @@
  * What a person does with the window, written once. browser.test.ts and electron.test.ts walk the same journeys over
  * their own kind of window; a journey knows neither.
  */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { DataFolder } from './host.ts'
@@ -203,6 +206,76 @@ export async function sessionFromTheTerminal({ page, data }: Stage): Promise<voi
   await window.conversation.getByText('Review the shop.').waitFor(VISIBLE)
   await window.cut.getByText('It is fine.').waitFor(VISIBLE)
   expect(await window.cut.getByRole('listitem').count()).toBe(1)
+}
+
+/** The sandbox's work comes home: looked at, one conflict decided and one left, written, taken back; by the keyboard too. */
+export async function commitToTheWorkspace({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const folder = data.folder('shop-to-commit')
+  const onHost = (name: string) => readFileSync(join(folder, name), 'utf8')
+  for (const name of ['a.txt', 'mine.txt', 'theirs.txt']) writeFileSync(join(folder, name), 'start\n')
+  await data.json('init', folder, '--session', 'committing')
+  const edit =
+    'for f in a mine theirs; do echo sandbox >$f.txt; done; mkdir new; echo 1 >new/one; echo 2 >new/two; ln -s /etc out'
+  await data.json('--session', 'committing', 'exec', edit)
+  for (const name of ['mine.txt', 'theirs.txt']) writeFileSync(join(folder, name), 'host too\n')
+  await window.session('committing').click()
+  await window.now.waitFor(VISIBLE)
+
+  await window.button('Commit to workspace').click()
+  const sheet = window.commitSheet
+  const changes = sheet.getByRole('list', { name: 'Changes to commit' })
+  await changes.getByText('new/one').waitFor(VISIBLE)
+  await sheet.getByText('2 in the way').waitFor(VISIBLE)
+  expect(await changes.getByText('changed in the sandbox and on the host').count()).toBe(2)
+  expect(await changes.getByText('a symlink that leads out of the workspace').count()).toBe(1)
+  const cancel = sheet.getByRole('button', { name: 'Cancel' })
+  expect(await cancel.evaluate((button) => button === document.activeElement)).toBe(true)
+  expect(onHost('a.txt')).toBe('start\n')
+
+  await sheet.getByRole('combobox', { name: 'What to do with theirs.txt' }).selectOption('Take the sandbox’s')
+  await sheet.getByRole('checkbox', { name: 'new/two, added' }).uncheck()
+  await sheet.getByRole('button', { name: 'Commit to workspace' }).click()
+  await sheet.getByRole('heading', { name: 'Committed to workspace' }).waitFor(VISIBLE)
+  expect(await sheet.getByRole('list', { name: 'Written' }).getByRole('listitem').count()).toBe(5)
+  expect(['a.txt', 'mine.txt', 'theirs.txt', 'new/one'].map(onHost)).toEqual([
+    'sandbox\n',
+    'host too\n',
+    'sandbox\n',
+    '1\n',
+  ])
+  expect(existsSync(join(folder, 'new/two'))).toBe(false)
+
+  await sheet.getByRole('button', { name: 'Undo commit' }).click()
+  await sheet.getByRole('heading', { name: 'Commit undone' }).waitFor(VISIBLE)
+  expect(['a.txt', 'theirs.txt'].map(onHost)).toEqual(['start\n', 'host too\n'])
+  expect(existsSync(join(folder, 'new'))).toBe(false)
+
+  // By the keyboard alone: Done has the focus, W opens it again, and all but the conflicts goes.
+  await page.keyboard.press('Enter')
+  await sheet.waitFor({ state: 'hidden' })
+  await expect.poll(() => page.evaluate(focused)).toEqual({ role: 'listbox', name: 'Timeline' })
+  await page.keyboard.press('w')
+  await changes.getByText('new/one').waitFor(VISIBLE)
+  await tabTo(page, ({ name, role }) => name === 'Commit to workspace' && role === 'button')
+  await page.keyboard.press('Enter')
+  await sheet.getByRole('list', { name: 'Left out' }).getByText('mine.txt').waitFor(VISIBLE)
+  expect(['a.txt', 'mine.txt', 'theirs.txt', 'new/two'].map(onHost)).toEqual([
+    'sandbox\n',
+    'host too\n',
+    'host too\n',
+    '2\n',
+  ])
+  await page.keyboard.press('Escape')
+
+  // What the host changed since is not taken back over it; the sheet says so.
+  writeFileSync(join(folder, 'a.txt'), 'edited since\n')
+  await page.keyboard.press('w')
+  await sheet.getByRole('button', { name: 'Undo last commit' }).click()
+  await sheet.getByRole('alert').getByText('changed on the host since the commit').waitFor(VISIBLE)
+  expect(onHost('a.txt')).toBe('edited since\n')
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'hidden' })
 }
 
 /** The demo, a rewind and its undo without a pointer. */

@@ -3,7 +3,7 @@
  *
  *     node e2e/pictures.ts [FOLDER]     (default e2e/pictures)
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
@@ -63,6 +63,22 @@ try {
   await window.sheet.getByRole('button', { name: 'Rewind', exact: true }).click()
   await window.toast.waitFor()
   await take(page, 'rewound')
+
+  const shop = host.folder('shop')
+  await host.json('init', shop, '--session', 'to_commit')
+  for (const name of ['README.md', 'app.py']) writeFileSync(join(shop, name), 'a person was here too\n')
+  const work =
+    'echo an agent >README.md; echo an agent >app.py; mkdir tests; echo 1 >tests/test_app.py; ln -s /etc/hosts hosts'
+  await host.json('--session', 'to_commit', 'exec', work)
+  await window.session('to_commit').click()
+  await window.now.waitFor()
+  await window.button('Commit to workspace').click()
+  await window.commitSheet.getByText('in the way').waitFor()
+  await take(page, 'commit-sheet')
+  await window.commitSheet.getByRole('button', { name: 'Commit to workspace' }).click()
+  await window.commitSheet.getByRole('heading', { name: 'Committed' }).waitFor()
+  await take(page, 'committed')
+  await page.keyboard.press('Escape')
 
   await host.json('init', host.folder('long-run'), '--session', 'long_run')
   await host.json('--session', 'long_run', 'auto-checkpoint')

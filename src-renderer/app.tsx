@@ -4,6 +4,7 @@ import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panel
 import { isLive } from '../src-main/contract/timeline.ts'
 import { fromRpcError } from '../src-main/contract/wire.ts'
 import { FolderRequests } from './access/folder-requests.tsx'
+import { CommitSheet } from './commit/sheet.tsx'
 import { Boundary } from './elements/boundary.tsx'
 import { Loading, Problem } from './elements/problem.tsx'
 import { EscalationSheet } from './escalation/sheet.tsx'
@@ -45,6 +46,7 @@ export function App() {
       <StatusBar />
       <RewindSheet />
       <EscalationSheet />
+      <CommitSheet />
       <div className="pointer-events-none fixed inset-x-0 bottom-10 z-20 flex flex-col items-center gap-2 px-4">
         <FolderRequests />
         <Banner />
@@ -67,13 +69,17 @@ function Main() {
 }
 
 function useActions(showKeys: () => void): void {
-  const { rewind, rpc, selection, session } = useHost()
+  const { commit, rewind, rpc, selection, session } = useHost()
   useEffect(() => {
     const actions: Partial<Record<Action, () => void>> = {
       rewind: () => {
         const { details, timeline } = session.getState()
         const target = timeline && rewindTarget(timeline, selection.getState())
         if (details && isLive(details) && target) rewind.ask(target)
+      },
+      commit: () => {
+        const { details } = session.getState()
+        if (details && isLive(details)) commit.ask()
       },
       undo: () => void rewind.undo(),
       now: () => selection.toNow(),

@@ -53,7 +53,7 @@ export class MainWindow {
 
   // What changes a session
 
-  button(name: 'Checkpoint' | 'Rewind' | 'Undo rewind'): Locator {
+  button(name: 'Checkpoint' | 'Rewind' | 'Undo rewind' | 'Commit to workspace'): Locator {
     return this.page.getByRole('main').getByRole('button', { name, exact: true })
   }
 
@@ -68,6 +68,11 @@ export class MainWindow {
 
   get sheet(): Locator {
     return this.page.getByRole('dialog', { name: /^Rewind to / })
+  }
+
+  /** Also after it was done, and undone. */
+  get commitSheet(): Locator {
+    return this.page.getByRole('dialog', { name: /^Commit|^Nothing to commit/ })
   }
 
   get toast(): Locator {

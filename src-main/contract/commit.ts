@@ -123,22 +123,3 @@ export const PatchPart = z.union([
   z.object({ left: z.array(z.object({ path: z.string(), reason: z.string() })) }),
 ])
 export type PatchPart = z.infer<typeof PatchPart>
-
-/** For a person, after the path: `a.txt: changed in the sandbox and on the host`. */
-export const conflictText: Record<ConflictKind, string> = {
-  'both-changed': 'changed in the sandbox and on the host',
-  'both-added': 'added in the sandbox and on the host, and not the same',
-  'deleted-on-host': 'changed in the sandbox, deleted on the host',
-  'changed-on-host': 'deleted in the sandbox, changed on the host',
-  'folder-in-use': 'deleted in the sandbox; on the host it holds entries that the sandbox never saw',
-  'other-kind': 'the host has another kind of entry there',
-  'no-folder': 'lies in what is no folder on the host any more',
-}
-
-export const obstacleText: Record<ObstacleKind, string> = {
-  special: 'is a device or a socket, which is not carried over',
-  'too-long': 'is a longer path than the host can open',
-  mount: 'lies on another file system that is mounted in the workspace',
-  'same-name': 'has a name that the host’s file system takes for another one’s',
-  'linked-repository': 'leads to a repository outside the workspace',
-}

@@ -1,6 +1,7 @@
 /** The contract between the host and everything that talks to it. Imports nothing of ours; everybody may import it. */
 export * from './api.ts'
 export * from './commit.ts'
+export * from './commit-words.ts'
 export * from './errors.ts'
 export * from './escalations.ts'
 export * from './events.ts'

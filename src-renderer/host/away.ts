@@ -14,6 +14,11 @@ const CHANGING = new Set([
   'timeline.rollback',
   'timeline.undo',
   'commands.stop',
+  'commit.apply',
+  'commit.undo',
+  'commit.branch',
+  'escalations.answer',
+  'sessions.resume',
 ])
 
 type Call = (path: readonly string[], input: unknown, options: { signal?: AbortSignal | undefined }) => Promise<unknown>

@@ -1,5 +1,7 @@
 /** All that the window knows, made once per link: the stores, and the event stream that feeds them. */
+
 import { createFolderRequestsStore, type FolderRequestsStore } from '../access/folder-requests-store.ts'
+import { type CommitStore, createCommitStore } from '../commit/commit-store.ts'
 import { createEscalationsStore, type EscalationsStore } from '../escalation/escalations-store.ts'
 import { createRewindStore, type RewindStore } from '../rewind/rewind-store.ts'
 import { createSessionsStore, type SessionsStore } from '../sessions/sessions-store.ts'
@@ -18,6 +20,7 @@ export interface Host {
   session: SessionStore
   selection: SelectionStore
   rewind: RewindStore
+  commit: CommitStore
   folderRequests: FolderRequestsStore
   escalations: EscalationsStore
   /** Begin to listen to the host. */
@@ -30,6 +33,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
   const session = createSessionStore(rpc)
   const selection = createSelectionStore()
   const rewind = createRewindStore(rpc, session, selection)
+  const commit = createCommitStore(rpc, session)
   const folderRequests = createFolderRequestsStore(rpc)
   const escalations = createEscalationsStore(rpc)
 
@@ -38,6 +42,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     if (session.getState().id === open) return
     selection.toNow()
     rewind.dismiss()
+    commit.close()
     void session.show(open)
   }
 
@@ -54,6 +59,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     session,
     selection,
     rewind,
+    commit,
     folderRequests,
     escalations,
     start() {

@@ -1,5 +1,5 @@
-/** The open session: what it is, how it stands, and the three things that change it. */
-import { Bookmark, RotateCcw, Undo2 } from 'lucide-react'
+/** The open session: what it is, how it stands, and what changes it. */
+import { Bookmark, FolderInput, RotateCcw, Undo2 } from 'lucide-react'
 import { useStore } from 'zustand'
 import { hostNotice } from '../../src-main/contract/host-words.ts'
 import type { SessionDetails, Timeline } from '../../src-main/contract/index.ts'
@@ -21,7 +21,7 @@ export function rewindTarget(timeline: Timeline, { moment }: Pick<Selection, 'mo
 }
 
 export function SessionHeader({ details, timeline }: { details: SessionDetails; timeline: Timeline }) {
-  const { selection, rewind } = useHost()
+  const { commit, selection, rewind } = useHost()
   const moment = useStore(selection, (state) => state.moment)
   const busy = useStore(rewind, (state) => state.busy)
   const target = rewindTarget(timeline, { moment })
@@ -72,6 +72,14 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
             </Button>
           ) : null}
           <CheckpointPopover icon={<Bookmark size={14} />} />
+          <Button
+            icon={<FolderInput size={14} />}
+            shortcut="W"
+            aria-label="Commit to workspace"
+            onClick={() => commit.ask()}
+          >
+            Commit…
+          </Button>
           <Button
             look="main"
             icon={<RotateCcw size={14} />}

@@ -5,6 +5,7 @@ export type Action =
   | 'rewind'
   | 'undo'
   | 'checkpoint'
+  | 'commit'
   | 'now'
   | 'search'
   | 'changes'
@@ -18,6 +19,7 @@ export const KEYS: readonly { key: string; action: Action; words: string }[] = [
   { key: 'R', action: 'rewind', words: 'Rewind to the selected point' },
   { key: 'U', action: 'undo', words: 'Undo rewind' },
   { key: 'C', action: 'checkpoint', words: 'Checkpoint' },
+  { key: 'W', action: 'commit', words: 'Commit to workspace' },
   { key: 'N', action: 'now', words: 'Back to now (also Escape)' },
   { key: '1', action: 'changes', words: 'Changes' },
   { key: '2', action: 'messages', words: 'Messages' },

@@ -38,6 +38,8 @@ export interface OpenSession {
   files: number
   /** Raised when the history at `now` is different. */
   messages: number
+  /** Raised with every commit to the host, and every undo of one. */
+  commits: number
 }
 
 export const nothingOpen: OpenSession = {
@@ -53,6 +55,7 @@ export const nothingOpen: OpenSession = {
   attempt: null,
   files: 0,
   messages: 0,
+  commits: 0,
 }
 
 /** By id, in the order in which they came; what is there already is replaced in its place. */
@@ -96,6 +99,8 @@ export function afterSessionEvent(state: OpenSession, event: SessionEvent): Open
     case 'commandStarted':
     case 'commandEnded':
       return { ...state, commands: upsert(state.commands, event.command) }
+    case 'committed':
+      return { ...state, commits: state.commits + 1 }
     case 'ledgerAdded':
       return { ...state, ledger: upsert(state.ledger, event.entry) }
     case 'toolCallStarted':

@@ -1,4 +1,5 @@
 /** `rewind commit`: what the session changed, written to the workspace on the host; with a look at it first, and back. */
+import { reasonOf } from '../../contract/commit-words.ts'
 import { CommitConflictError, InvalidOptionError } from '../../contract/errors.ts'
 import type { ChosenPath, CommitEntry, CommitPreview, CommitResult } from '../../contract/index.ts'
 import { visible, visibleName } from '../../contract/text.ts'
@@ -61,9 +62,8 @@ async function show(cli: Cli, paths: ChosenPath[] | null, manner: Manner): Promi
   const { rpc, session } = await cli.begin()
   const preview = await rpc.commit.preview({ session, paths })
   const { changeLetter } = await import('../../diff/index.ts')
-  const reason = await reasonsOf(preview.entries)
   for (const entry of preview.entries) {
-    const why = reason(entry)
+    const why = reasonOf(entry)
     const remarks = [why && `! ${why}`, entry.warning && `(${entry.warning})`].filter((remark) => remark !== null)
     cli.out.line([`${changeLetter(entry.status)} ${shownPath(entry)}`, ...remarks].join('  '))
   }
@@ -94,8 +94,7 @@ async function tell(cli: Cli, result: CommitResult): Promise<void> {
   for (const warning of warnings) cli.out.problem(`rewind: ${visible(warning)}`)
   for (const entry of written)
     if (entry.warning) cli.out.problem(`rewind: ${shownPath(entry)}: ${visible(entry.warning)}`)
-  const reason = await reasonsOf(skipped)
-  for (const entry of skipped) cli.out.problem(`rewind: left as it is: ${shownPath(entry)}: ${reason(entry)}`)
+  for (const entry of skipped) cli.out.problem(`rewind: left as it is: ${shownPath(entry)}: ${reasonOf(entry)}`)
   const { changeLetter } = await import('../../diff/index.ts')
   const text =
     status === 'nothing'
@@ -108,14 +107,6 @@ async function tell(cli: Cli, result: CommitResult): Promise<void> {
           '  `rewind commit --undo` takes this back',
         ]
   cli.out.result(result, text.join('\n'))
-}
-
-/** Why an entry is not simply written; null where it is. The words come with the schemas, which few commits need. */
-async function reasonsOf(entries: readonly CommitEntry[]): Promise<(entry: CommitEntry) => string | null> {
-  if (entries.every(({ conflict, obstacle }) => conflict === null && obstacle === null)) return () => null
-  const { conflictText, obstacleText } = await import('../../contract/commit.ts')
-  return ({ conflict, obstacle }) =>
-    obstacle !== null ? obstacleText[obstacle] : conflict !== null ? conflictText[conflict] : null
 }
 
 const shownPath = ({ path, kind }: CommitEntry): string => visibleName(kind === 'folder' ? `${path}/` : path)
