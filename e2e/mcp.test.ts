@@ -28,6 +28,7 @@ const TOOLS = [
   'configure_auto_checkpoint',
   'configure_auto_rollback',
   'run_verification',
+  'get_escalation',
   'get_ledger_history',
 ]
 

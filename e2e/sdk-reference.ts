@@ -21,8 +21,8 @@ const INTRODUCTION = `# The SDK
 - A string as a command is run by \`sh -c\`, a list without a shell.
 - Paths are relative to the workspace, or absolute beneath it.
 - Calls may be made side by side, from any number of programs on one session; none needs a lock.
-- Not there yet: writing changes to the workspace (\`commit\`; until then \`diff()\` and \`rewind diff --patch\`), a handler
-  for verdicts that are unknown (they halt the session), and frameworks beside plain functions.
+- Not there yet: writing changes to the workspace (\`commit\`; until then \`diff()\` and \`rewind diff --patch\`), and
+  frameworks beside plain functions.
 `
 
 const SECTIONS = [

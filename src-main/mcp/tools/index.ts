@@ -2,6 +2,7 @@
 import type { Tool } from '../tool.ts'
 import { checkpointTools } from './checkpoints.ts'
 import { commandTools } from './commands.ts'
+import { escalationTools } from './escalations.ts'
 import { fileTools } from './files.ts'
 import { ledgerTools } from './ledger.ts'
 import { memoryTools } from './memory.ts'
@@ -15,5 +16,6 @@ export const tools: readonly Tool[] = [
   ...memoryTools,
   ...checkpointTools,
   ...ruleTools,
+  ...escalationTools,
   ...ledgerTools,
 ]

@@ -7,9 +7,11 @@ import {
   InvalidOptionError,
   RollbackEvent,
   VerificationFailedError,
+  VerificationUnknownError,
 } from '../../contract/index.ts'
 import { late, within } from '../pending.ts'
 import { type Call, defineTool, type Outcome, type Tool } from '../tool.ts'
+import { waitingIn } from './escalations.ts'
 import { autoRollbackField, autoRollbackOf, commandLine, oneOf } from './shapes.ts'
 
 const autoCheckpoint = defineTool({
@@ -47,7 +49,7 @@ const autoRollback = defineTool({
   description:
     'Rolls files and conversation back by itself: on `exception` when a command fails or runs into its time limit, on ' +
     '`test_failure` when the verifier says fail. The verifier is a command that prints one JSON object with a status of ' +
-    'pass, fail or unknown; an unknown halts the session until a person decides. events null switches it off.',
+    'pass, fail or unknown; on an unknown a person is asked. events null switches it off.',
   input: {
     events: z.array(RollbackEvent).min(1).nullable().optional().describe('["exception"] by default'),
     events_json: z.string().optional().describe('the same as JSON text'),
@@ -108,10 +110,12 @@ function parsed<S extends z.ZodType>(schema: S, name: string, value: unknown): z
 }
 
 const verificationFields = {
-  pending: z.boolean().describe('it still runs: ask again with get_command'),
+  pending: z.boolean().describe('it still runs, or a person is asked: go on with `continue_with`'),
   id: z.string().optional(),
-  status: z.enum(['pass', 'fail']).optional(),
+  continue_with: z.enum(['get_command', 'get_escalation']).optional().describe('the tool that takes the id'),
+  status: z.enum(['pass', 'fail', 'unknown']).optional(),
   verdict: z.string().optional().describe('the verdict as text'),
+  resolution: z.enum(['continue', 'rollback']).optional().describe('what was decided on an unknown verdict'),
   auto_rollback: autoRollbackField.optional(),
 }
 
@@ -120,7 +124,8 @@ const verify = defineTool({
   title: 'Run the verifier',
   description:
     'Runs the verifier of the auto-rollback rule, or judges another command by the same contract; without a verifier the ' +
-    'exit code of cmd decides. A fail rolls back where the rule says so.',
+    'exit code of cmd decides. A fail rolls back where the rule says so. Where the verifier cannot decide, a person is asked, ' +
+    'and the session halts where nobody is there.',
   input: { cmd: commandLine.optional() },
   output: verificationFields,
   effect: 'destroys',
@@ -129,11 +134,14 @@ const verify = defineTool({
     const work = judged(call, cmd ?? null)
     const outcome = await within(call.client.patienceMs, work, new AbortController().signal)
     if (outcome !== late) return outcome
-    return { data: { pending: true, id: call.client.pending.add(work.then(({ data }) => data)) } }
+    const asked = await waitingIn(call)
+    if (asked) return { data: { pending: true, id: asked.id, continue_with: 'get_escalation' as const } }
+    const id = call.client.pending.add(work.then(({ data }) => data))
+    return { data: { pending: true, id, continue_with: 'get_command' as const } }
   },
 })
 
-/** A fail is an answer; what could not be judged is an error. */
+/** A fail is an answer, and what was decided on an unknown; a halt is an error. */
 async function judged(
   { host, session, epoch }: Call,
   command: string | string[] | null,
@@ -143,10 +151,24 @@ async function judged(
     return { data: { pending: false, status: 'pass', verdict: text, auto_rollback: null } }
   } catch (error) {
     const known = fromRpcError(error)
-    if (!(known instanceof VerificationFailedError || known instanceof CommandError)) throw known
+    const isUnknown = known instanceof VerificationUnknownError
+    if (!(known instanceof VerificationFailedError || known instanceof CommandError || isUnknown)) throw known
     const done = AutoRollback.nullable()
       .catch(null)
       .parse(known.data.autoRollback ?? null)
+    if (isUnknown)
+      return {
+        failed: true,
+        // Who decided has begun this epoch, and this answer tells of it.
+        ...(done?.status === 'rolled_back' && known.data.epoch === epoch + 1 ? { epoch: epoch + 1 } : {}),
+        data: {
+          pending: false,
+          status: 'unknown',
+          verdict: known.message,
+          resolution: done ? 'rollback' : 'continue',
+          auto_rollback: autoRollbackOf(done),
+        },
+      }
     return {
       failed: true,
       rolledBack: done?.status === 'rolled_back',

@@ -1,0 +1,90 @@
+/** Verdicts that nobody can give, from an agent's side: it hears that a person is asked and what they decide, no more. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { connectHost, type HostClient } from '../src-main/serve/client/index.ts'
+import { TestHost } from './host.ts'
+import { connect, type ToolClient, ways } from './mcp-clients.ts'
+import { suiteNeeding } from './needs.ts'
+
+suiteNeeding(['local'], 'escalations over MCP', () => {
+  let host: TestHost
+  let person: HostClient
+  let client: ToolClient
+
+  beforeEach(async () => {
+    host = await TestHost.begin()
+  })
+  afterEach(async () => {
+    await client?.close()
+    person?.close()
+    await host?.end()
+  })
+
+  describe.each(ways)('%s', (way) => {
+    test('the agent waits for what a person decides, and cannot decide itself', async () => {
+      const project = host.folder('project')
+      await host.json('allow', project)
+      // Over HTTP a call waits its 50 seconds: there the person is quicker.
+      const overHttp = way.endsWith('HTTP')
+      client = await connect(way, host, overHttp ? {} : { args: ['--wait', '1'] })
+      expect((await client.call('init_sandbox', { path: project, container_name: 'work' })).isError).toBe(false)
+      await client.call('write_sandbox_file', { path: 'a', content: 'good' })
+      await client.call('create_sandbox_checkpoint', { name: 'stable' })
+      await client.call('write_sandbox_file', { path: 'a', content: 'bad' })
+      await client.call('configure_auto_rollback', {
+        events: ['test_failure'],
+        to: 'stable',
+        verifier: { command: 'echo nonsense', retries: 0 },
+      })
+      person = await connectHost({ home: host.home, start: false })
+      const waiting = await person.rpc.escalations.watch({ as: 'window' })
+      await waiting.next()
+      const judging = client.call('run_verification')
+      const question = await (async () => {
+        for await (const [first] of waiting) if (first) return first
+        throw new Error('nobody was asked')
+      })()
+      expect(question).toMatchObject({ sessionName: 'work', evidence: { checkpoint: 'stable', attempts: 1 } })
+      const { id } = question
+      // What would answer it is a person's, too.
+      for (const [tool, args] of [
+        ['rollback_sandbox_state', { name: 'stable' }],
+        ['destroy_sandbox', {}],
+        ['init_sandbox', { path: project, container_name: 'work', force: true }],
+      ] as const) {
+        const refused = await client.call(tool, { ...args, ...(tool === 'init_sandbox' ? {} : { session: 'work' }) })
+        expect(refused.text, tool).toMatch(/^DECLINED/)
+      }
+      if (!overHttp) {
+        expect((await judging).data).toMatchObject({ pending: true, id, continue_with: 'get_escalation' })
+        expect((await client.call('get_escalation', { id })).data).toMatchObject({
+          id,
+          pending: true,
+          status: 'open',
+          resolution: null,
+          verifier: 'echo nonsense',
+          raw_output: 'nonsense\n',
+          checkpoint: 'stable',
+        })
+      }
+      await person.rpc.escalations.answer({ id, resolution: 'rollback', via: 'window', note: 'not this way' })
+      if (overHttp)
+        expect(await judging).toMatchObject({
+          isError: true,
+          data: { status: 'unknown', resolution: 'rollback', auto_rollback: { to: 'stable' }, epoch: 1 },
+        })
+      const told = await client.call('get_escalation', { id, session: 'work' })
+      expect(told.data).toMatchObject({
+        pending: false,
+        resolution: 'rollback',
+        answered_by: 'you',
+        note: 'not this way',
+      })
+      // Whoever was not told by the call itself hears of the rewind now.
+      if (!overHttp) expect(told.text).toMatch(/^\[REWIND\]/)
+      expect((await client.call('read_sandbox_file', { path: 'a', session: 'work' })).data.content).toBe('good')
+      expect((await client.call('get_escalation', { id: 'esc-nothing', session: 'work' })).text).toMatch(
+        /^INVALID_OPTION: There is no escalation/,
+      )
+    })
+  })
+})
