@@ -56,6 +56,7 @@ export function assertCommit(options: CommitOptions): void {
 
 export const chosen = ({ paths }: CommitOptions) => paths?.map((path) => ({ path: path.replace(/\/+$/, '') })) ?? null
 
+/** @internal */
 export const outcomeOf = ({ status, commit, written, counts, skipped, warnings, refs }: Result): CommitOutcome => ({
   status,
   id: commit?.id ?? null,
@@ -66,6 +67,7 @@ export const outcomeOf = ({ status, commit, written, counts, skipped, warnings, 
   refs,
 })
 
+/** @internal */
 export function outcomeOfPreview({ entries, counts, warnings }: CommitPreview): CommitOutcome {
   const isStopped = ({ conflict, obstacle }: Entry): boolean => conflict !== null || obstacle !== null
   return {
