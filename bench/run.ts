@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openSessions, type Session } from '../src-main/session/index.ts'
 import { openStore } from '../src-main/store/index.ts'
+import { measureCommits } from './commits.ts'
 import { type DockerFloors, dockerFloors, dockerHere, measureDocker } from './docker.ts'
 import { type Floors, measureFloors } from './floors.ts'
 import { measureLine, measurePruning } from './long-line.ts'
@@ -210,6 +211,20 @@ try {
     )
   }
   await session.destroy()
+
+  const committed = workspaceOf(20_000)
+  const commits = await begin('commits', committed)
+  const measured = { files: 20_000, workspace: committed, scratch, rounds: values.quick ? 3 : 15 }
+  const figures = await measureCommits(commits, measured, runCommand)
+  add('commit of 100 changes among 20,000 files', figures.few, 'fork', 40)
+  add('commit of 20,000 changes', figures.all, 'fork')
+  shares.push({
+    name: 'commit of 20,000 changes over cp -a of them',
+    value: figures.all.p50 / figures.copy.p50,
+    target: 20,
+  })
+  shares.push({ name: 'MB of memory while 400 MB were committed', value: figures.growth / (1 << 20), target: 100 })
+  await commits.destroy()
 
   const talk = await begin('talk', few)
   const messages = await measureMessages(talk, join(home, 'store.db'), runs)

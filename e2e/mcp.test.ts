@@ -29,6 +29,7 @@ const TOOLS = [
   'configure_auto_rollback',
   'run_verification',
   'get_escalation',
+  'commit_sandbox',
   'get_ledger_history',
 ]
 
@@ -63,6 +64,18 @@ suiteNeeding(['local'], 'tools for agents', () => {
   }
 
   describe.each(ways)('a client of %s', (way) => {
+    test('sees what a commit would write, and is told that the yes is a person’s', async () => {
+      const client = await atWork(way)
+      await client.call('write_sandbox_file', { path: 'new.py', content: 'x' })
+      const seen = await client.call('commit_sandbox')
+      expect(seen).toMatchObject({ isError: false, data: { conflicts: 0, counts: { added: 1 } } })
+      expect(seen.data).toMatchObject({ changes: [{ path: 'new.py', letter: 'A', conflict: null }] })
+      const refused = await client.call('commit_sandbox', { dry_run: false })
+      expect(refused.isError).toBe(true)
+      expect(refused.text).toContain('rewind commit --session work')
+      expect(existsSync(join(project, 'new.py'))).toBe(false)
+    })
+
     test('saves a checkpoint, does damage, goes back with its messages, and goes on', async () => {
       const client = await atWork(way)
       expect(client.revision).toMatch(way.startsWith('2025') ? '2025' : '2026-07-28')

@@ -36,7 +36,6 @@ export {
   VerificationHaltError,
   VerificationUnknownError,
 } from '../contract/errors.ts'
-export type { CommitEntry, CommitOptions, CommitOutcome } from './commit.ts'
 export {
   type EscalationContext,
   type EscalationHandler,
@@ -58,6 +57,9 @@ export type {
   Checkpoint,
   Command,
   CommandOutcome,
+  CommitEntry,
+  CommitOptions,
+  CommitOutcome,
   FileCounts,
   ImageProgress,
   LedgerCheck,

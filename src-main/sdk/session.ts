@@ -21,7 +21,7 @@ import {
   text,
 } from './checks.ts'
 import { assertOwnEnd, assertRun, assertSuccess, inBackground, plainCommand, RunningCommand } from './commands.ts'
-import { assertCommit, type CommitOptions, type CommitOutcome, chosen, outcomeOf, outcomeOfPreview } from './commit.ts'
+import { assertCommit, chosen, outcomeOf, outcomeOfPreview } from './commit.ts'
 import { type BlockEnd, conclude } from './ending.ts'
 import { contextOf, stdinEscalationHandler } from './escalation.ts'
 import { encodings, type TextEncoding, textOf } from './file-text.ts'
@@ -40,6 +40,8 @@ import type {
   Checkpoint,
   Command,
   CommandOutcome,
+  CommitOptions,
+  CommitOutcome,
   FileCounts,
   Message,
   RollbackEvent,

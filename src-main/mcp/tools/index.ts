@@ -2,7 +2,9 @@
 import type { Tool } from '../tool.ts'
 import { checkpointTools } from './checkpoints.ts'
 import { commandTools } from './commands.ts'
+import { commitTools } from './commits.ts'
 import { escalationTools } from './escalations.ts'
+
 import { fileTools } from './files.ts'
 import { ledgerTools } from './ledger.ts'
 import { memoryTools } from './memory.ts'
@@ -17,5 +19,6 @@ export const tools: readonly Tool[] = [
   ...checkpointTools,
   ...ruleTools,
   ...escalationTools,
+  ...commitTools,
   ...ledgerTools,
 ]
