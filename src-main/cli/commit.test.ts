@@ -1,5 +1,6 @@
 /** `rewind commit`, as people have it: a real host, a real sandbox, and what is on the host's disk afterwards. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TestHost } from '../../e2e/host.ts'
@@ -92,15 +93,64 @@ suiteNeeding(['local'], 'rewind commit', () => {
     expect([done.code, done.stderr]).toEqual([0, 'rewind: out: a symlink that leads out of the workspace\n'])
   })
 
-  test.each([
-    [['--undo', 'a.txt'], /takes nothing beside it/],
-    [['--undo', '--force'], /takes nothing beside it/],
-    [['.'], /Without a path everything is committed/],
-    [['--no-such'], /unknown option/],
-  ])('%j is a wrong command line', async (args, message) => {
-    const { code, stderr } = await rewind('commit', ...args)
-    expect(code).toBe(64)
-    expect(stderr).toMatch(message)
+  test('as a patch that git applies, and what that cannot hold', async () => {
+    await rewind('exec', 'head -c 5000 /dev/urandom >bytes; chmod +x a.txt; ln -s a.txt link; rm -r sub; mkdir empty')
+    const patch = join(host.base, 'work.patch')
+    const taken = join(host.base, 'taken')
+    cpSync(workspace, taken, { recursive: true })
+    const { code, stdout, stderr } = await rewind('commit', '--patch', patch)
+    expect([code, stdout]).toEqual([1, `Wrote ${patch}\n`])
+    expect(stderr).toBe('rewind: the patch does not hold empty: git knows no empty folders\n')
+    execFileSync('git', ['apply', patch], { cwd: taken })
+    expect(readdirSync(taken).sort()).toEqual(['a.txt', 'b.txt', 'bytes', 'link'])
+    expect((await rewind('commit')).code).toBe(0)
+    for (const name of ['a.txt', 'bytes']) expect(readFileSync(join(taken, name))).toEqual(readFileSync(at(name)))
+    expect([readlinkSync(join(taken, 'link')), statSync(join(taken, 'a.txt')).mode & 0o111]).toEqual(['a.txt', 0o111])
+
+    await rewind('exec', 'echo more >b.txt')
+    const shown = await rewind('commit', '--patch', '-', 'b.txt')
+    expect([shown.code, shown.stderr]).toEqual([0, ''])
+    execFileSync('git', ['apply', '-'], { cwd: taken, input: shown.stdout })
+    expect(readFileSync(join(taken, 'b.txt'), 'utf8')).toBe('more\n')
+    expect((await rewind('commit', '--patch', join(host.base, 'no', 'such'))).code).toBe(5)
+    expect(existsSync(join(host.base, 'no'))).toBe(false)
+  })
+
+  test('as a commit on a new branch, and nothing else in the repository changes', async () => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: workspace }).toString()
+    expect((await rewind('commit', '--branch', 'work')).code).toBe(5)
+    git('init', '-q', '-b', 'main')
+    const who = ['-c', 'user.name=A', '-c', 'user.email=a@example.org']
+    git('add', '-A')
+    git(...who, 'commit', '-q', '-m', 'start')
+    const status = git('status', '--porcelain')
+    writeFileSync(at('.git/info/exclude'), '*.log\n')
+    await rewind('exec', 'echo x >debug.log')
+    const { code, stdout, stderr } = await rewind('commit', '--branch', 'work', '-m', 'The agent’s work')
+    expect([code, stderr]).toEqual([0, 'left out, as git ignores it: debug.log\n'])
+    expect(stdout).toMatch(/^Committed to the new branch work: 4 files\n {2}see it with `git show [0-9a-f]{12}`\n$/)
+    expect(git('log', '--format=%s', 'work')).toBe('The agent’s work\nstart\n')
+    expect(git('diff', '--name-status', 'main', 'work')).toBe('M\ta.txt\nM\tb.txt\nD\tgone.txt\nA\tsub/new.txt\n')
+    expect([git('status', '--porcelain'), onHost('a.txt')]).toEqual([status, 'from the host\n'])
+    for (const name of ['work', 'a..b', '-x']) expect((await rewind('commit', `--branch=${name}`)).code).toBe(64)
+  })
+
+  test('what makes no sense is code 64, and nothing is done', async () => {
+    for (const [args, message] of [
+      [['--branch', 'x', '--patch', 'y'], /one of --branch and --patch/],
+      [['--branch', 'x', '--force'], /leave --dry-run, --force and --skip-conflicts out/],
+      [['--undo', '--patch', 'y'], /takes nothing beside it/],
+      [['--undo', 'a.txt'], /takes nothing beside it/],
+      [['--undo', '--force'], /takes nothing beside it/],
+      [['-m', 'x'], /goes with --branch/],
+      [['--json', '--patch', '-'], /goes to a file/],
+      [['.'], /Without a path everything is committed/],
+      [['--no-such'], /unknown option/],
+    ] as const) {
+      const { code, stdout, stderr } = await rewind('commit', ...args)
+      expect([args, code]).toEqual([args, 64])
+      expect(stdout + stderr).toMatch(message)
+    }
     expect(onHost('a.txt')).toBe('from the host\n')
   })
 })

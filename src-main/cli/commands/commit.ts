@@ -1,4 +1,5 @@
 /** `rewind commit`: what the session changed, written to the workspace on the host; with a look at it first, and back. */
+import { resolve } from 'node:path'
 import { reasonOf } from '../../contract/commit-words.ts'
 import { CommitConflictError, InvalidOptionError } from '../../contract/errors.ts'
 import type { ChosenPath, CommitEntry, CommitPreview, CommitResult } from '../../contract/index.ts'
@@ -6,12 +7,16 @@ import { visible, visibleName } from '../../contract/text.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, FailureWithData, given } from '../command.ts'
 import { count } from '../output.ts'
+import { writeWhole } from '../whole-file.ts'
 
 interface Options {
   dryRun?: boolean
   force?: boolean
   skipConflicts?: boolean
   undo?: boolean
+  branch?: string
+  message?: string
+  patch?: string
 }
 
 /** How conflicts are to be dealt with. */
@@ -26,12 +31,17 @@ export const defineCommit: Define = (program, action) => {
     .option('--force', 'have it as the sandbox does where both changed')
     .option('--skip-conflicts', 'leave what is in conflict as the host has it')
     .option('--undo', 'take the last commit back from the host')
+    .option('--branch <name>', 'as one commit on a new branch of the repository there; its files stay as they are')
+    .option('-m, --message <text>', 'of that commit')
+    .option('--patch <file>', 'as a patch for `git apply`, - is stdout; code 1 where that cannot hold everything')
     .action(
       action<Options>(async (cli, operands, options) => {
         const paths = given(operands)
         assertOneWay(paths, options)
         if (options.undo) return undo(cli)
         const chosen = paths.length === 0 ? null : paths.map(chosenPath)
+        if (options.patch !== undefined) return writePatch(cli, chosen, options.patch)
+        if (options.branch !== undefined) return toBranch(cli, chosen, options.branch, options.message)
         if (options.dryRun) return show(cli, chosen, options)
         const { rpc, session } = await cli.begin('acts')
         const { force = false, skipConflicts = false } = options
@@ -41,8 +51,18 @@ export const defineCommit: Define = (program, action) => {
 }
 
 function assertOneWay(paths: readonly string[], options: Options): void {
-  if (options.undo && (paths.length > 0 || options.dryRun || options.force || options.skipConflicts))
+  const { undo, dryRun, force, skipConflicts, branch, message, patch } = options
+  const toHost = [dryRun, force, skipConflicts].some((option) => option === true)
+  if (undo && (paths.length > 0 || toHost || branch !== undefined || patch !== undefined))
     throw new InvalidOptionError('A commit is undone as a whole: --undo takes nothing beside it.')
+  if (branch !== undefined && patch !== undefined)
+    throw new InvalidOptionError('It goes to a branch or into a patch: say one of --branch and --patch.')
+  if (toHost && (branch !== undefined || patch !== undefined))
+    throw new InvalidOptionError(
+      'Nothing stands in the way of a branch or a patch: leave --dry-run, --force and --skip-conflicts out.',
+    )
+  if (message !== undefined && branch === undefined)
+    throw new InvalidOptionError('Only a commit on a branch has a message: --message goes with --branch.')
 }
 
 /** Paths of the workspace, as a shell completes them. */
@@ -79,6 +99,36 @@ async function show(cli: Cli, paths: ChosenPath[] | null, manner: Manner): Promi
     )
   cli.out.result(preview, '')
   cli.out.note(preview.entries.length === 0 ? 'The host has it all.' : `Would be written: ${summary(preview.counts)}.`)
+}
+
+async function toBranch(cli: Cli, paths: ChosenPath[] | null, name: string, message = ''): Promise<void> {
+  const { rpc, session } = await cli.begin('acts')
+  const made = await rpc.commit.branch({ session, paths, name, message: message === '' ? null : message })
+  for (const { path, reason } of made.skipped) cli.out.problem(`rewind: left out: ${visibleName(path)}: ${reason}`)
+  for (const path of made.ignored) cli.out.note(`left out, as git ignores it: ${visibleName(path)}`)
+  cli.out.result(
+    made,
+    `Committed to the new branch ${visibleName(made.branch)}: ${count(made.written, 'file')}\n  see it with \`git show ${made.commit.slice(0, 12)}\``,
+  )
+}
+
+/** The patch goes where it was asked for; what it does not hold is told beside it. */
+async function writePatch(cli: Cli, paths: ChosenPath[] | null, file: string): Promise<void> {
+  if (file === '-' && cli.out.json) throw new InvalidOptionError('With --json a patch goes to a file, not to -.')
+  const { rpc, session } = await cli.begin()
+  const left: { path: string; reason: string }[] = []
+  const parts = await rpc.commit.patch({ session, paths })
+  const texts = async function* () {
+    for await (const part of parts)
+      if ('text' in part) yield part.text
+      else left.push(...part.left)
+  }
+  const path = resolve(file)
+  if (file !== '-') await writeWhole(path, texts())
+  else for await (const text of texts()) await cli.out.part(text)
+  for (const one of left) cli.out.problem(`rewind: the patch does not hold ${visibleName(one.path)}: ${one.reason}`)
+  if (left.length > 0) cli.exitCode = 1
+  if (file !== '-') cli.out.result({ path, left }, `Wrote ${visibleName(path)}`)
 }
 
 /** How many entries would stop a commit. */

@@ -1,16 +1,15 @@
 /** `rewind ledger` and `rewind ledger verify`: the record that no rollback touches. */
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Argument, Option } from 'commander'
-import { DiskFullError, InvalidOptionError, InvalidPathError } from '../../contract/errors.ts'
+import { InvalidOptionError } from '../../contract/errors.ts'
 import type { LedgerCheck, LedgerEntry, LedgerFormat } from '../../contract/index.ts'
 import { visibleName } from '../../contract/text.ts'
 import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
 import { count, table } from '../output.ts'
+import { writeWhole } from '../whole-file.ts'
 
 export const defineLedger: Define = (program, action) => {
   const ledger = program
@@ -71,7 +70,6 @@ function checked({ whole, rows, head, brokenAt, anchor }: LedgerCheck): string {
   return `The ledger is whole: ${count(rows, 'row')}, head ${head}${note}`
 }
 
-/** A file gets its name once all of it is written; what had the name until then stays when something goes wrong. */
 async function exportTo(cli: Cli, file: unknown, format: LedgerFormat, filters: LedgerOptions): Promise<void> {
   if (typeof file !== 'string')
     throw new InvalidOptionError('--export needs a file to write to.', {
@@ -85,28 +83,9 @@ async function exportTo(cli: Cli, file: unknown, format: LedgerFormat, filters: 
   const pieces = Readable.from(await rpc.ledger.export({ session, format }))
   if (file === '-') return pipeline(pieces, process.stdout, { end: false })
   const path = resolve(file)
-  const partial = `${path}.${process.pid}.part`
-  try {
-    await pipeline(pieces, createWriteStream(partial, { flags: 'wx', mode: 0o600 }))
-    await rename(partial, path)
-  } catch (error) {
-    await rm(partial, { force: true })
-    throw unwritten(path, error)
-  }
+  await writeWhole(path, pieces, 0o600)
   if (!check.whole) cli.exitCode = 1
   cli.out.result({ path, format, ...check }, `Wrote ${visibleName(path)}: ${checked(check)}`)
-}
-
-function unwritten(path: string, error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new DiskFullError(`There is no room for ${visibleName(path)}; nothing was written.`, {
-      nextStep: 'Free some space, or name a file on another disk.',
-    })
-  if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error
-  return new InvalidPathError(`${visibleName(path)} cannot be written: ${code}.`, {
-    nextStep: 'Name a file in a folder that exists and that you can write to.',
-  })
 }
 
 /** A misspelt filter would look like a ledger without such rows. @throws InvalidOptionError */
