@@ -246,10 +246,13 @@ export async function commitToTheWorkspace({ page, data }: Stage): Promise<void>
   ])
   expect(existsSync(join(folder, 'new/two'))).toBe(false)
 
+  await window.point(/^committing-ckpt-1, checkpoint, committed/).waitFor({ state: 'attached' })
+
   await sheet.getByRole('button', { name: 'Undo commit' }).click()
   await sheet.getByRole('heading', { name: 'Commit undone' }).waitFor(VISIBLE)
   expect(['a.txt', 'theirs.txt'].map(onHost)).toEqual(['start\n', 'host too\n'])
   expect(existsSync(join(folder, 'new'))).toBe(false)
+  await window.point(/^committing-ckpt-1, checkpoint, (?!committed)/).waitFor({ state: 'attached' })
 
   // By the keyboard alone: Done has the focus, W opens it again, and all but the conflicts goes.
   await page.keyboard.press('Enter')

@@ -240,13 +240,8 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
 
 /** The commit that stands can be taken back at any time. */
 function Standing({ disabled }: { disabled: boolean }) {
-  const { rpc, commit } = useHost()
-  const session = useSession((state) => state.id)
-  const commits = useSession((state) => state.commits)
-  const asked = useAsked(session && `${session} commits`, commits, (signal) =>
-    rpc.commit.list({ session: session ?? '' }, { signal }),
-  )
-  const last = asked.state === 'ready' ? asked.value.findLast(({ undoneAt }) => undoneAt === null) : undefined
+  const { commit } = useHost()
+  const last = useSession((state) => state.commits.findLast(({ undoneAt }) => undoneAt === null))
   if (!last) return <p className="mr-auto text-small text-ink-2">Can be undone.</p>
   return (
     <p className="mr-auto flex items-center gap-2 text-small text-ink-2">

@@ -1,5 +1,5 @@
 /** One row of the timeline: lane and mark, what it is, what it cost. */
-import { ChevronRight, Undo2 } from 'lucide-react'
+import { ChevronRight, FolderInput, Undo2 } from 'lucide-react'
 import { type MouseEvent, memo, type ReactNode } from 'react'
 import type { CommandRecord, Point, SessionDetails } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
@@ -110,18 +110,24 @@ interface PointProps extends RowProps {
   row: PointRow
   /** A bare rewind goes here. */
   target: boolean
+  /** Its files were written to the host, and stand there. */
+  committed: boolean
 }
 
-export const PointRowView = memo(function PointRowView({ row, target, ...rest }: PointProps) {
-  const label = spokenPoint(row, useAgoSpoken(row.point.at))
+export const PointRowView = memo(function PointRowView({ row, target, committed, ...rest }: PointProps) {
+  const label = spokenPoint(row, useAgoSpoken(row.point.at), committed)
   return (
     <Frame {...rest} row={row} label={label} mark={markOf(row)}>
-      {isLow(row) ? <LowPoint row={row} target={target} /> : <TallPoint row={row} target={target} />}
+      {isLow(row) ? (
+        <LowPoint row={row} target={target} committed={committed} />
+      ) : (
+        <TallPoint row={row} target={target} committed={committed} />
+      )}
     </Frame>
   )
 })
 
-function LowPoint({ row: { point, branch }, target }: Pick<PointProps, 'row' | 'target'>) {
+function LowPoint({ row: { point, branch }, target, committed }: Pick<PointProps, 'row' | 'target' | 'committed'>) {
   const ink = branch ? 'text-ink-3' : 'text-ink-2'
   return (
     <>
@@ -130,6 +136,7 @@ function LowPoint({ row: { point, branch }, target }: Pick<PointProps, 'row' | '
           {point.tool ?? titleOf(point)}
         </Name>
         {point.why && point.why !== point.tool ? <Name className="shrink-[2] text-small">{point.why}</Name> : null}
+        {committed ? <CommittedMark /> : null}
         {target ? <TargetMark /> : null}
       </span>
       <Aside point={point} />
@@ -137,7 +144,7 @@ function LowPoint({ row: { point, branch }, target }: Pick<PointProps, 'row' | '
   )
 }
 
-function TallPoint({ row, target }: Pick<PointProps, 'row' | 'target'>) {
+function TallPoint({ row, target, committed }: Pick<PointProps, 'row' | 'target' | 'committed'>) {
   const { point, branch } = row
   const facts = pointFacts(row).join(' · ')
   return (
@@ -149,6 +156,7 @@ function TallPoint({ row, target }: Pick<PointProps, 'row' | 'target'>) {
           {titleOf(point)}
         </Name>
         {point.verdict ? <VerdictWord verdict={point.verdict.status} /> : null}
+        {committed ? <CommittedMark /> : null}
         {target ? <TargetMark /> : null}
         <span className="flex-1" />
         <Aside point={point} />
@@ -207,6 +215,12 @@ export const VerdictWord = ({ verdict }: { verdict: keyof typeof words }) => (
 const TargetMark = () => (
   <span title="A bare rewind goes here" className="shrink-0 self-center text-accent">
     <Undo2 size={13} aria-label="a bare rewind goes here" />
+  </span>
+)
+
+const CommittedMark = () => (
+  <span title="Committed to the workspace" className="shrink-0 self-center text-ink-2">
+    <FolderInput size={13} aria-label="committed to the workspace" />
   </span>
 )
 

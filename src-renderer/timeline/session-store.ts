@@ -5,6 +5,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type {
   CommandRecord,
+  CommitRecord,
   FileCounts,
   LedgerEntry,
   Point,
@@ -38,8 +39,8 @@ export interface OpenSession {
   files: number
   /** Raised when the history at `now` is different. */
   messages: number
-  /** Raised with every commit to the host, and every undo of one. */
-  commits: number
+  /** To the host, oldest first; those that were undone too. */
+  commits: readonly CommitRecord[]
 }
 
 export const nothingOpen: OpenSession = {
@@ -55,7 +56,7 @@ export const nothingOpen: OpenSession = {
   attempt: null,
   files: 0,
   messages: 0,
-  commits: 0,
+  commits: [],
 }
 
 /** By id, in the order in which they came; what is there already is replaced in its place. */
@@ -100,7 +101,7 @@ export function afterSessionEvent(state: OpenSession, event: SessionEvent): Open
     case 'commandEnded':
       return { ...state, commands: upsert(state.commands, event.command) }
     case 'committed':
-      return { ...state, commits: state.commits + 1 }
+      return { ...state, commits: upsert(state.commits, event.commit) }
     case 'ledgerAdded':
       return { ...state, ledger: upsert(state.ledger, event.entry) }
     case 'toolCallStarted':
@@ -154,12 +155,13 @@ export function createSessionStore(rpc: Rpc): SessionStore {
     const held: SessionEvent[] = []
     waiting = held
     try {
-      const [details, timeline, commands, ledger, toolCalls] = await Promise.all([
+      const [details, timeline, commands, ledger, toolCalls, commits] = await Promise.all([
         rpc.sessions.get({ session }),
         rpc.timeline.get({ session }),
         rpc.commands.list({ session }),
         rpc.ledger.list({ session }),
         rpc.tools.list({ session }),
+        rpc.commit.list({ session }),
       ])
       if (store.getState().id !== session || waiting !== held) return
       const loaded: OpenSession = {
@@ -171,6 +173,7 @@ export function createSessionStore(rpc: Rpc): SessionStore {
         commands: commands.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime()),
         ledger,
         toolCalls,
+        commits,
       }
       store.setState(held.reduce(afterSessionEvent, loaded))
       if (details.running.length > 0) countAgain(session, WATCH_FIRST_MS)

@@ -45,6 +45,11 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
   const lanes = useMemo(() => lanesOf(rows), [rows])
   const live = details === null || isLive(details)
   const target = useMemo(() => (live ? bareRewindTarget(points, head)?.id : undefined), [live, points, head])
+  const commits = useSession((state) => state.commits)
+  const committed = useMemo(
+    () => new Set(commits.filter(({ undoneAt }) => undoneAt === null).map(({ point }) => point)),
+    [commits],
+  )
   const range = useMemo(() => rangeOf(rows, moment, other ?? moment), [rows, moment, other])
   const active = useMemo(() => rows.findIndex((row) => idsOf(row).includes(other ?? moment)), [rows, moment, other])
 
@@ -180,7 +185,9 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
               return (
                 <div key={key} className="absolute inset-x-0" style={{ top: start }}>
                   {row.kind === 'now' ? <NowRow {...shared} row={row} details={details} running={running} /> : null}
-                  {row.kind === 'point' ? <PointRowView {...shared} row={row} target={row.id === target} /> : null}
+                  {row.kind === 'point' ? (
+                    <PointRowView {...shared} row={row} target={row.id === target} committed={committed.has(row.id)} />
+                  ) : null}
                   {row.kind === 'fold' ? <FoldRowView {...shared} row={row} /> : null}
                 </div>
               )

@@ -15,6 +15,7 @@ const pass = { status: 'pass' as const, text: '', at: new Date() }
 test('a point is spoken as label, kind, verdict and time', () => {
   const stable = row({ point: point('stable', 'base', 1, { verdict: pass }) })
   expect(spokenPoint(stable, '2 minutes ago')).toBe('stable, checkpoint, pass, 2 minutes ago')
+  expect(spokenPoint(stable, 'just now', true)).toBe('stable, checkpoint, pass, committed, just now')
 })
 
 test('a branch is spoken with its letter and how it was left', () => {

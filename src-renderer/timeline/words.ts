@@ -31,11 +31,17 @@ export function markOf({ point, left }: PointRow): Mark {
   return point.takenBy === 'auto' ? 'tick' : 'named'
 }
 
-/** `stable, checkpoint, pass, 2 minutes ago`; `ago` is the spoken time. */
-export function spokenPoint(row: PointRow, ago: string): string {
+/**
+ * `stable, checkpoint, pass, 2 minutes ago`.
+ * @param ago the spoken time
+ * @param committed whether the host has its files
+ */
+export function spokenPoint(row: PointRow, ago: string, committed = false): string {
   const { point, branch } = row
   const kind = point.kind === 'checkpoint' && point.takenBy === 'auto' ? 'automatic checkpoint' : kinds[point.kind]
-  const parts = [titleOf(point), kind, point.pinned ? 'pinned' : '', point.verdict?.status, ago]
+  const parts = [titleOf(point), kind, point.pinned ? 'pinned' : '', point.verdict?.status]
+  if (committed) parts.push('committed')
+  parts.push(ago)
   if (branch) parts.push(`branch ${branch.letter}`)
   return parts.filter(Boolean).join(', ')
 }
