@@ -361,7 +361,9 @@ export async function shellInTheWindow({ page, data }: Stage): Promise<void> {
   const terminal = page.getByRole('textbox', { name: 'Terminal' })
   await terminal.waitFor(VISIBLE)
   await terminal.getByText('$').first().waitFor(VISIBLE)
-  await page.keyboard.type('printf "\\033[32mgreen\\033[0m"; echo; echo typed >typed.txt; stty size')
+  // Its size may still be the first guess by then, on a machine that is loaded.
+  const sized = 'while [ "$(stty size)" = "24 80" ]; do sleep 0.1; done; stty size'
+  await page.keyboard.type(`printf "\\033[32mgreen\\033[0m"; echo; echo typed >typed.txt; ${sized}`)
   await page.keyboard.press('Enter')
   await terminal.getByText('green', { exact: true }).waitFor(VISIBLE)
   // It is as large as its place, not as the first guess.
