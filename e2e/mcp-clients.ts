@@ -8,7 +8,7 @@ import { StdioClientTransport as CurrentStdio } from '@modelcontextprotocol/clie
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as EarlierStdio } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as EarlierHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
+import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { type DataFolder, root } from './host.ts'
 
 export const ways = ['2025 over stdin', '2025 over HTTP', '2026-07-28 over stdin', '2026-07-28 over HTTP'] as const
@@ -50,6 +50,8 @@ export interface ClientOptions {
   /** Arguments of `rewind mcp`, for clients over stdin. */
   args?: string[]
   cwd?: string
+  /** The client can put questions to its person, who answers so; null declines. */
+  onQuestion?: (message: string) => Record<string, string> | null | Promise<Record<string, string> | null>
 }
 
 /** Connects; a host must run for HTTP, and is started for stdin. */
@@ -65,8 +67,11 @@ export async function connect(way: Way, data: DataFolder, options: ClientOptions
   }
   const address = overHttp ? await data.json<{ url: string; token: string }>('token') : null
   const http = address && { url: new URL(address.url), init: { headers: { authorization: `Bearer ${address.token}` } } }
+  const ask = options.onQuestion
+  const capabilities = ask ? { elicitation: {} } : {}
   if (way.startsWith('2025')) {
-    const client = new EarlierClient(info)
+    const client = new EarlierClient(info, { capabilities })
+    if (ask) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => answerTo(await ask(params.message)))
     const transport = http ? new EarlierHttp(http.url, { requestInit: http.init }) : new EarlierStdio(server)
     // The class itself leaves sessionId undefined, which its own interface does not allow for.
     await client.connect(transport as Parameters<EarlierClient['connect']>[0])
@@ -79,7 +84,8 @@ export async function connect(way: Way, data: DataFolder, options: ClientOptions
       close: () => client.close(),
     }
   }
-  const client = new CurrentClient(info, { versionNegotiation: { mode: 'auto' } })
+  const client = new CurrentClient(info, { capabilities, versionNegotiation: { mode: 'auto' } })
+  if (ask) client.setRequestHandler('elicitation/create', async ({ params }) => answerTo(await ask(params.message)))
   await client.connect(http ? new CurrentHttp(http.url, { requestInit: http.init }) : new CurrentStdio(server))
   return {
     revision: client.getNegotiatedProtocolVersion(),
@@ -90,6 +96,9 @@ export async function connect(way: Way, data: DataFolder, options: ClientOptions
     close: () => client.close(),
   }
 }
+
+const answerTo = (content: Record<string, string> | null) =>
+  content ? { action: 'accept' as const, content } : { action: 'decline' as const }
 
 const requestOf = (name: string, args: Record<string, unknown> = {}, { key }: CallOptions = {}) => ({
   name,

@@ -26,6 +26,10 @@ export class ToolClient {
   readonly folder: string | null
   readonly patienceMs: number
   readonly pending = new Pending()
+  /** Escalations that its person was asked about: once each. */
+  readonly asked = new Set<string>()
+  /** Verifications that wait for such a decision, by the escalation's id, until the call comes again. */
+  readonly judging = new Map<string, Promise<unknown>>()
   readonly #remembersSession: boolean
   readonly #epochs = new Map<string, number>()
   readonly #underWay = new Set<Promise<unknown>>()

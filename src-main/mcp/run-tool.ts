@@ -3,12 +3,13 @@
  * work itself, and the answer. A rewind that the caller has not heard of is told before anything else; what would
  * change the session is then not done, so that nobody acts on files that are gone.
  */
+import { type InputRequiredResult, inputRequired } from '@modelcontextprotocol/server'
 import { fromRpcError, InvalidOptionError, type Missed, noticeOf, SessionRewoundError } from '../contract/index.ts'
 import { type Answer, answer, failure } from './answers.ts'
 import type { ToolClient } from './client.ts'
 import type { AgentHost } from './host.ts'
 import { tellOf } from './telling.ts'
-import type { Call, CallKey, Tool } from './tool.ts'
+import type { Call, CallKey, Question, Tool } from './tool.ts'
 
 export interface ToolRequest {
   host: AgentHost
@@ -20,6 +21,7 @@ export interface ToolRequest {
   signal: AbortSignal
   key: CallKey | null
   progress: ((message: string) => void) | null
+  elicited: Record<string, unknown> | null
 }
 
 /** An epoch that none is after: to ask for nothing but the current one. */
@@ -29,7 +31,7 @@ const LATEST = Number.MAX_SAFE_INTEGER
 const HISTORY = 'get_agent_memory'
 
 /** Never throws: what fails is an answer that says what to do. */
-export const runTool = (request: ToolRequest): Promise<Answer> =>
+export const runTool = (request: ToolRequest): Promise<Answer | InputRequiredResult> =>
   request.client.track(
     (request.tool.standsAlone(request.args) ? runAlone(request) : runOnSession(request)).catch((error: unknown) =>
       failure(error),
@@ -51,16 +53,18 @@ async function runAlone(request: ToolRequest): Promise<Answer> {
   return done
 }
 
-async function runOnSession(request: ToolRequest): Promise<Answer> {
+async function runOnSession(request: ToolRequest): Promise<Answer | InputRequiredResult> {
   const { host, client, tool } = request
   const { session: named, container_name: alias, epoch: given, ...args } = request.args
   const ref = (alias ?? named ?? client.session ?? (await onlyOne(host))) as string
   const now = await host.timeline.missed({ session: ref, since: LATEST })
   const { session } = now
   const tell = tellOf(host, { session, client: request.by, tool: tool.name, args })
-  const done = await runKnown(request, now, args, given as number | undefined).catch((error: unknown) => failure(error))
+  const { answer: done, ask } = await runKnown(request, now, args, given as number | undefined).catch(
+    (error: unknown) => ({ answer: failure(error), ask: undefined }),
+  )
   void client.track(tell(done))
-  return done
+  return ask ? inputRequired(inputOf(ask)) : done
 }
 
 /** The call itself, once it is known what it is about: answered with what the client missed, where it missed something. */
@@ -69,13 +73,13 @@ async function runKnown(
   now: Missed,
   args: Record<string, unknown>,
   given: number | undefined,
-): Promise<Answer> {
+): Promise<{ answer: Answer; ask?: Question | undefined }> {
   const { host, client, tool } = request
   const { session } = now
   client.used(session)
   const epoch = Math.min(given ?? client.seen(session) ?? now.epoch, now.epoch)
   const missed = epoch < now.epoch ? await host.timeline.missed({ session, since: epoch }) : null
-  if (missed && tool.acts) return refused(client, missed)
+  if (missed && tool.acts) return { answer: refused(client, missed) }
 
   const call: Call = { ...request, session, epoch }
   try {
@@ -84,15 +88,22 @@ async function runKnown(
     client.sees(session, outcome.rolledBack ? await afterRule(host, session, known) : known)
     const data = { ...outcome.data, session, epoch: client.seen(session) }
     if (outcome.gone) client.forget(session)
-    return answer(data, outcome.failed ?? false, missed ? noticeOf(missed, HISTORY) : null)
+    return {
+      answer: answer(data, outcome.failed ?? false, missed ? noticeOf(missed, HISTORY) : null),
+      ask: outcome.ask,
+    }
   } catch (error) {
     const known = fromRpcError(error)
     // It came between the question and the work.
     if (known instanceof SessionRewoundError && Number(known.data.epoch) > epoch && tool.acts)
-      return refused(client, await host.timeline.missed({ session, since: epoch }))
-    return failure(known, missed ? noticeOf(missed, HISTORY) : null)
+      return { answer: refused(client, await host.timeline.missed({ session, since: epoch })) }
+    return { answer: failure(known, missed ? noticeOf(missed, HISTORY) : null) }
   }
 }
+
+const inputOf = ({ id, message, schema }: Question) => ({
+  inputRequests: { [id]: inputRequired.elicit({ message, requestedSchema: schema }) },
+})
 
 /** The epoch after an automatic rollback that the answer itself tells of; a person's rewind since stays to be told. */
 async function afterRule(host: AgentHost, session: string, known: number): Promise<number> {

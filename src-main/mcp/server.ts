@@ -3,7 +3,12 @@
  * stands for itself, and those of 2025, which begin with a handshake), from the same table. It holds no state: what is
  * remembered of a client is the {@link ToolClient}'s.
  */
-import { CLIENT_INFO_META_KEY, McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { ToolClient } from './client.ts'
 import type { AgentHost } from './host.ts'
@@ -18,6 +23,8 @@ export type ClientInfo = z.infer<typeof ClientInfo>
 export interface ServerParts {
   host: AgentHost
   version: string
+  /** A person allows to be asked through these clients, where they can ask. */
+  elicit?: boolean
   /** Whose calls these are. */
   clientOf(info: ClientInfo): ToolClient
 }
@@ -34,7 +41,7 @@ const INSTRUCTIONS = [
   'A result that begins with [REWIND] says that files you knew were taken back: read them again before you go on.',
 ].join(' ')
 
-export function createServer({ host, version, clientOf }: ServerParts): McpServer {
+export function createServer({ host, version, elicit = false, clientOf }: ServerParts): McpServer {
   const server = new McpServer(
     { name: 'rewind', title: 'Rewind Desktop', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -60,6 +67,7 @@ export function createServer({ host, version, clientOf }: ServerParts): McpServe
           signal: context.mcpReq.signal,
           key: keyOf(context),
           progress: progressTo(context),
+          elicited: elicit && canElicit(context, server) ? (context.mcpReq.inputResponses ?? {}) : null,
         })
       },
     )
@@ -69,6 +77,13 @@ export function createServer({ host, version, clientOf }: ServerParts): McpServe
 /** How the request itself introduces its client; since 2026-07-28 each one does. */
 const introduced = ({ mcpReq }: ServerContext): ClientInfo | undefined =>
   ClientInfo.safeParse((mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_INFO_META_KEY]).data
+
+/** Whether the client says that it can put a question to its person; since 2026-07-28 each request says so. */
+function canElicit({ mcpReq }: ServerContext, server: McpServer): boolean {
+  const envelope = mcpReq.envelope as Record<string, { elicitation?: object } | undefined> | undefined
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities()
+  return capabilities?.elicitation !== undefined
+}
 
 function keyOf({ mcpReq }: ServerContext): CallKey | null {
   const made: unknown = mcpReq._meta?.[KEY]

@@ -18,6 +18,8 @@ export interface StdioParts {
   session?: string
   /** How long a call keeps the client waiting before it is answered that the work goes on, milliseconds. */
   patienceMs?: number
+  /** A person allows to be asked through this client. */
+  elicit: boolean
   /** Where relative paths of workspaces start. */
   folder: string
   /** For the person who reads the client's log. */
@@ -25,7 +27,15 @@ export interface StdioParts {
 }
 
 /** Serves until the client hangs up. */
-export async function serveMcpOnStdio({ host, version, session, patienceMs, folder, log }: StdioParts): Promise<void> {
+export async function serveMcpOnStdio({
+  host,
+  version,
+  session,
+  patienceMs,
+  folder,
+  elicit,
+  log,
+}: StdioParts): Promise<void> {
   const client = new ToolClient({
     remembersSession: true,
     folder,
@@ -33,7 +43,7 @@ export async function serveMcpOnStdio({ host, version, session, patienceMs, fold
     ...(patienceMs === undefined ? {} : { patienceMs }),
   })
   const transport = new LineTransport(process.stdin, process.stdout, MESSAGE_BYTES)
-  const served = serveStdio(() => createServer({ host, version, clientOf: () => client }), {
+  const served = serveStdio(() => createServer({ host, version, elicit, clientOf: () => client }), {
     transport,
     onerror: (error) => log(error.message),
   })

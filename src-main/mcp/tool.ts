@@ -1,4 +1,5 @@
 /** What a tool is to the rest: its schemas as clients see them, and what it does with a call. */
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { ToolClient } from './client.ts'
 import type { AgentHost } from './host.ts'
@@ -17,6 +18,8 @@ export interface Call {
   readonly signal: AbortSignal
   /** The caller's own name for this call: asked again with it, it is the same call. */
   readonly key: CallKey | null
+  /** What its person has answered so far to what was asked through it, by the question's id; null where none may be asked. */
+  readonly elicited: Record<string, unknown> | null
   /** Tells a client that wants to know how far it is. */
   readonly progress: ((message: string) => void) | null
 }
@@ -60,8 +63,18 @@ export interface Outcome {
   epoch?: number
   /** The session is gone: it is not what the next call means. */
   gone?: boolean
+  /** Its person is asked first; the client makes the call again with what they answered. */
+  ask?: Question
   /** It set off an automatic rollback, of which its own answer tells. */
   rolledBack?: boolean
+}
+
+/** A question that is put to the person at the client. */
+export interface Question {
+  id: string
+  message: string
+  /** What can be answered, as the client shows it. */
+  schema: ElicitRequestFormParams['requestedSchema']
 }
 
 interface Definition<I extends z.ZodRawShape, O extends z.ZodRawShape> {

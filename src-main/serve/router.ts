@@ -193,10 +193,14 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       list: os.escalations.list.handler(({ context, input }) => sessions.escalations(input, context.scope.mayUse)),
       get: os.escalations.get.handler((call) => asked(call).get(call.input.id)),
       wait: os.escalations.wait.handler((call) => asked(call).wait(call.input.id, call.signal)),
-      answer: os.escalations.answer.handler((call) => asked(call).answer(call.input)),
+      answer: os.escalations.answer.handler((call) => {
+        call.context.scope.admitDecision(call.input.handler ? 'handler' : call.input.via)
+        return asked(call).answer(call.input)
+      }),
       watch: os.escalations.watch.handler(async function* ({ context, input, signal }) {
         try {
-          for await (const waiting of sessions.watchEscalations(input, signal)) {
+          context.scope.admitDecision(input.as)
+          for await (const waiting of sessions.watchEscalations(input, signal, context.scope.mayUse)) {
             yield waiting
             await context.drained(signal)
           }

@@ -1,6 +1,6 @@
 /** An agent's connection, whatever it asks for by itself: here without the tools, straight on the socket. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { contract, DeclinedError } from '../contract/index.ts'
+import { contract, DeclinedError, fromRpcError } from '../contract/index.ts'
 import { connectHost, type HostClient } from './client/index.ts'
 import type { Host } from './host.ts'
 import { removeHome, startFakeHost, tempHome } from './test-support.ts'
@@ -13,6 +13,8 @@ const AGENTS = [
   'commands.start',
   'commands.stop',
   'commands.wait',
+  'commit.list',
+  'commit.preview',
   'engines.making',
   'escalations.get',
   'escalations.list',
@@ -87,6 +89,21 @@ test('commands as root are not an agent’s to run, those as itself are', async 
     agent.rpc.commands.start({ session: 'any', id: 'one', command: 'id', user }).catch((error: unknown) => error)
   expect(await start('root')).toBeInstanceOf(DeclinedError)
   expect(await start('agent')).not.toBeInstanceOf(DeclinedError)
+})
+
+test('a connection through which a person is asked hands on their answers, and takes nobody else’s place', async () => {
+  const asking = await connectHost({ home, start: false, grants: { allow: [], sessions: [], elicit: true } })
+  const errorOf = (work: Promise<unknown>) => work.catch((error: unknown) => fromRpcError(error))
+  const answer = (more: { via: 'window' | 'elicitation'; handler?: boolean }) =>
+    errorOf(asking.rpc.escalations.answer({ id: 'esc-1', resolution: 'stop', ...more }))
+  expect(await answer({ via: 'window' })).toBeInstanceOf(DeclinedError)
+  expect(await answer({ via: 'elicitation', handler: true })).toBeInstanceOf(DeclinedError)
+  expect(await answer({ via: 'elicitation' })).not.toBeInstanceOf(DeclinedError)
+  const watch = async (as: 'window' | 'handler') => (await asking.rpc.escalations.watch({ as, session: 'any' })).next()
+  expect(await errorOf(watch('window'))).toBeInstanceOf(DeclinedError)
+  expect(await errorOf(watch('handler'))).toBeInstanceOf(DeclinedError)
+  expect(await errorOf(asking.rpc.sessions.resume({ session: 'any' }))).toBeInstanceOf(DeclinedError)
+  asking.close()
 })
 
 test('a person may ask for all of it', async () => {

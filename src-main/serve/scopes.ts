@@ -5,6 +5,8 @@
  */
 import { homedir } from 'node:os'
 import {
+  type AnsweredVia,
+  type AskerKind,
   DeclinedError,
   InvalidPathError,
   type ScopeName,
@@ -24,6 +26,8 @@ export interface Scope {
   readonly mayUse: MayUse
   /** @throws DeclinedError for a procedure (`timeline.undo`) that is not its to call */
   admit(procedure: string): void
+  /** @throws DeclinedError unless it may be asked for decisions in that way, and decide */
+  admitDecision(way: AskerKind | AnsweredVia): void
   /** @throws DeclinedError for a user that is not its to run commands as */
   admitUser(user: 'agent' | 'root' | undefined): void
   list(): SessionSummary[]
@@ -50,6 +54,7 @@ export function personScope({ sessions, allowed }: Pick<ScopeParts, 'sessions' |
     name: 'person',
     mayUse: () => true,
     admit: () => {},
+    admitDecision: () => {},
     admitUser: () => {},
     list: () => sessions.list(),
     find,
@@ -81,6 +86,14 @@ const TOOLS_USE = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
+/** Beside that, where a person may be asked through the agent's program: each is looked at by `admitDecision` too. */
+const ELICITING_USES = new Set(['escalations.watch', 'escalations.answer'])
+
+const notYours = (what: string): DeclinedError =>
+  new DeclinedError(`${what} is a person's to call.`, {
+    nextStep: 'Ask the person to do it, in the window or on the command line.',
+  })
+
 export function agentScope({ sessions, allowed, requests }: ScopeParts, grants: Grants): Scope {
   const mayUse = ({ id, name, begunBy, shared }: Pick<SessionSummary, 'id' | 'name' | 'begunBy' | 'shared'>) =>
     begunBy === 'agent' || shared || grants.sessions.includes(id) || grants.sessions.includes(name)
@@ -103,10 +116,10 @@ export function agentScope({ sessions, allowed, requests }: ScopeParts, grants: 
     name: 'agent',
     mayUse,
     admit(procedure) {
-      if (!TOOLS_USE.has(procedure))
-        throw new DeclinedError(`${procedure} is a person's to call.`, {
-          nextStep: 'Ask the person to do it, in the window or on the command line.',
-        })
+      if (!TOOLS_USE.has(procedure) && !(grants.elicit && ELICITING_USES.has(procedure))) throw notYours(procedure)
+    },
+    admitDecision(way) {
+      if (!grants.elicit || way !== 'elicitation') throw notYours('A decision')
     },
     admitUser(user) {
       if (user === 'root')

@@ -236,8 +236,9 @@ export class SessionManager {
   async *watchEscalations(
     { as, session }: { as: AskerKind; session: string | null },
     signal?: AbortSignal,
+    mayUse = everything,
   ): AsyncGenerator<Escalation[]> {
-    const id = session === null ? null : this.find(session).id
+    const id = session === null ? null : this.find(session, mayUse).id
     if (as === 'handler' && id === null)
       throw new InvalidOptionError('A handler decides for one session.', { nextStep: 'Name the session.' })
     const leave = this.askers.arrive(as, id)
@@ -245,7 +246,7 @@ export class SessionManager {
     const asked = as === 'handler' ? 'handler' : 'everybody'
     try {
       while (!signal?.aborted) {
-        yield this.escalations({ session: id, open: true }).filter((one) => one.asked === asked)
+        yield this.escalations({ session: id, open: true }, mayUse).filter((one) => one.asked === asked)
         await this.askers.next(signal)
       }
     } finally {

@@ -11,12 +11,13 @@ export const defineMcp: Define = (program, action) => {
     .command('mcp')
     .description('serve the tools for agents on stdin and stdout (the Model Context Protocol)')
     .option('--allow <folder>', 'let this agent begin sessions below it; may be given again', addFolder, [])
+    .option('--elicit', 'you sit at this agent: ask you through it where a verifier could not decide')
     .option('--wait <seconds>', 'how long a call may keep the agent waiting before it goes on as pending (50)', seconds)
     .addHelpText('after', '\nWith --session NAME the agent may use that session, also one that you began.')
     .action(
-      action<{ allow: string[]; wait?: number }>(async (cli, _operands, { allow, wait }) => {
+      action<{ allow: string[]; elicit?: boolean; wait?: number }>(async (cli, _operands, { allow, elicit, wait }) => {
         const session = cli.chosen
-        const grants = { allow, sessions: session === undefined ? [] : [session] }
+        const grants = { allow, sessions: session === undefined ? [] : [session], elicit: elicit ?? false }
         const client = await connectHost({ home: dataFolder(), start: true, version, grants })
         try {
           const { serveMcpOnStdio } = await import('../../mcp/index.ts')
@@ -24,6 +25,7 @@ export const defineMcp: Define = (program, action) => {
             host: client.rpc,
             version,
             folder: process.cwd(),
+            elicit: elicit ?? false,
             log: (line) => cli.out.note(`rewind mcp: ${visibleName(line)}`),
             ...(session === undefined ? {} : { session }),
             ...(wait === undefined ? {} : { patienceMs: wait * 1000 }),

@@ -9,6 +9,7 @@ import {
   VerificationFailedError,
   VerificationUnknownError,
 } from '../../contract/index.ts'
+import { joined, listen, questionOf } from '../elicitation.ts'
 import { late, within } from '../pending.ts'
 import { type Call, defineTool, type Outcome, type Tool } from '../tool.ts'
 import { waitingIn } from './escalations.ts'
@@ -131,21 +132,38 @@ const verify = defineTool({
   effect: 'destroys',
   openWorld: true,
   async run(call, { cmd }) {
-    const work = judged(call, cmd ?? null)
-    const outcome = await within(call.client.patienceMs, work, new AbortController().signal)
-    if (outcome !== late) return outcome
-    const asked = await waitingIn(call)
-    if (asked) return { data: { pending: true, id: asked.id, continue_with: 'get_escalation' as const } }
-    const id = call.client.pending.add(work.then(({ data }) => data))
-    return { data: { pending: true, id, continue_with: 'get_command' as const } }
+    const asking = call.elicited ? await listen(call) : null
+    try {
+      const work = ((await joined(call))?.work as Promise<Judged> | undefined) ?? judged(call, cmd ?? null)
+      const settled = asking ? Promise.race([work, asking.question]) : work
+      const outcome = await within(call.client.patienceMs, settled, new AbortController().signal)
+      if (outcome === late) return await goesOn(call, work)
+      if (!('evidence' in outcome)) return outcome
+      call.client.asked.add(outcome.id)
+      call.client.judging.set(outcome.id, work)
+      // Whoever makes the call again meets its failure; nobody may.
+      work.catch(() => {})
+      return { ...pendingAs(outcome.id), ask: questionOf(outcome) }
+    } finally {
+      asking?.stop()
+    }
   },
 })
 
+type Judged = Omit<Outcome, 'data'> & { data: z.input<z.ZodObject<typeof verificationFields>> }
+
+const pendingAs = (id: string) => ({ data: { pending: true, id, continue_with: 'get_escalation' as const } })
+
+/** What takes longer than a client waits. */
+async function goesOn(call: Call, work: Promise<Judged>): Promise<Judged> {
+  const asked = await waitingIn(call)
+  if (asked) return pendingAs(asked.id)
+  const id = call.client.pending.add(work.then(({ data }) => data))
+  return { data: { pending: true, id, continue_with: 'get_command' } }
+}
+
 /** A fail is an answer, and what was decided on an unknown; a halt is an error. */
-async function judged(
-  { host, session, epoch }: Call,
-  command: string | string[] | null,
-): Promise<Omit<Outcome, 'data'> & { data: z.input<z.ZodObject<typeof verificationFields>> }> {
+async function judged({ host, session, epoch }: Call, command: string | string[] | null): Promise<Judged> {
   try {
     const { text } = await host.rules.runTests({ session, epoch, command })
     return { data: { pending: false, status: 'pass', verdict: text, auto_rollback: null } }

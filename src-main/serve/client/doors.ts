@@ -9,6 +9,8 @@ export interface Grants {
   allow: readonly string[]
   /** Names or ids of sessions that are open to it. */
   sessions: readonly string[]
+  /** A person sits at its program, and may be asked for decisions through it. */
+  elicit?: boolean
 }
 
 /** @param grants an agent's; null for a person's connection */
@@ -17,6 +19,7 @@ export function doorFor(grants: Grants | null): string {
   const asked = new URLSearchParams()
   for (const path of grants.allow) asked.append('allow', path)
   for (const session of grants.sessions) asked.append('session', session)
+  if (grants.elicit) asked.append('elicit', '1')
   return `/rpc/agent?${asked}`
 }
 
@@ -26,5 +29,8 @@ export function doorOf(url: string): { grants: Grants | null } | null {
   if (path === '/rpc') return { grants: null }
   if (path !== '/rpc/agent') return null
   const values = new URLSearchParams(asked)
-  return { grants: { allow: values.getAll('allow'), sessions: values.getAll('session') } }
+  const elicit = values.get('elicit') === '1'
+  return {
+    grants: { allow: values.getAll('allow'), sessions: values.getAll('session'), ...(elicit ? { elicit } : {}) },
+  }
 }
