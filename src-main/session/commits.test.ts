@@ -323,6 +323,48 @@ suiteNeeding(['local'], 'commits to the host', () => {
     expect(text('a')).toBe('1\n')
   })
 
+  test.runIf(process.getuid?.() === 0)(
+    'a workspace on a full disk, or one that nobody may write to, is as it was',
+    async () => {
+      // A disk of its own: what is prepared lies beside the workspace there.
+      const disk = join(place.folder, 'disk')
+      mkdirSync(disk)
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'rewind-test', disk])
+      try {
+        const workspace = join(disk, 'project')
+        mkdirSync(workspace)
+        writeFileSync(join(workspace, 'a'), 'as it was\n')
+        const session = await beginWith({ workspace, base: 'copy', name: 'small' })
+        await say(session, 'echo 1 >a; head -c 6000000 /dev/zero >large')
+        const before = hostTree(disk)
+        await expect(session.commits.apply(everything, 'you')).rejects.toMatchObject({ code: 'DISK_FULL' })
+        expect(hostTree(disk)).toEqual(before)
+        execFileSync('mount', ['-o', 'remount,ro', disk])
+        await say(session, 'rm large')
+        await expect(session.commits.apply(everything, 'you')).rejects.toBeInstanceOf(InvalidPathError)
+        execFileSync('mount', ['-o', 'remount,rw', disk])
+        expect(hostTree(disk)).toEqual(before)
+        // Nothing of it is left beside the workspace, where it has been done either.
+        expect(await session.commits.apply(everything, 'you')).toMatchObject({ status: 'committed' })
+        expect(readdirSync(disk)).toEqual(['project'])
+        expect(readFileSync(join(workspace, 'a'), 'utf8')).toBe('1\n')
+        await session.commits.undo({ id: null }, 'you')
+        expect(hostTree(disk)).toEqual(before)
+        await session.destroy()
+        // Where the workspace is a mount of its own, there is no room beside it.
+        const whole = await beginWith({ workspace: disk, base: 'copy', name: 'whole' })
+        await say(whole, 'echo 2 >project/a')
+        await whole.commits.apply(everything, 'you')
+        expect(hostTree(disk)).toEqual(before.map((line) => line.replace('as it was', '2')))
+        await whole.commits.undo({ id: null }, 'you')
+        expect(hostTree(disk)).toEqual(before)
+        await whole.destroy()
+      } finally {
+        execFileSync('umount', ['-l', disk])
+      }
+    },
+  )
+
   test('a halted session commits nothing', async () => {
     const session = await begin(manager, place.workspace)
     session.autoRollback({
