@@ -2,18 +2,29 @@
  * Carries out what was prepared: all of it, or none. Each entry is looked at right before it is touched, and again once
  * it is out of everybody's reach; where it is another than was seen, all that was done is taken back.
  */
-import { chmodSync, existsSync, linkSync, lstatSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CommitConflictError, DiskFullError, InvalidPathError } from '../contract/index.ts'
 import { type ByteString, readableBytes, toBytes } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
-import { HostTree, isFolder, isSame, seenOf } from './host-tree.ts'
+import { FOLDER_FLAGS, HostTree, isFolder, isSame, seenOf } from './host-tree.ts'
 import { type ModeChange, type Replacement, type Step, stepsOf, type Work } from './steps.ts'
 
 /** Between two of these the host can answer others: a few milliseconds. */
 const STEPS_PER_TURN = 100
 const PERMISSIONS = 0o7777
+const OWNER_ALL = 0o700
 
 /**
  * Does what is not done yet; a run that was interrupted is gone on with.
@@ -125,7 +136,7 @@ class Runner {
     if (!exists(to)) {
       const from = this.#tree.at(path)
       if (from === null || !isSame(seenOf(from), old)) throw new Moved(path)
-      renameSync(from, to)
+      this.#opened(path, from, () => renameSync(from, to))
       this.#tree.forget()
       crashPoint('commit:taken')
     }
@@ -151,7 +162,7 @@ class Runner {
     }
     if (!isThere) return false
     if (fresh !== null && isFolder(fresh) && readdirSync(from).length > 0) return false
-    renameSync(from, to)
+    this.#opened(path, from, () => renameSync(from, to))
     this.#tree.forget()
     return true
   }
@@ -174,7 +185,7 @@ class Runner {
     if (!isFolder(lstatSync(from))) {
       try {
         // Refused where something is there, which a rename would replace.
-        linkSync(from, to)
+        this.#opened(path, null, () => linkSync(from, to))
         unlinkSync(from)
         return
       } catch (error) {
@@ -184,8 +195,39 @@ class Runner {
       }
     }
     if (seenOf(to) !== null) throw new Moved(path)
-    renameSync(from, to)
+    this.#opened(path, from, () => renameSync(from, to))
     this.#tree.forget()
+  }
+
+  /**
+   * Where a folder on the host is closed to its own user, it is opened for the moment that something is done in it; one
+   * that is moved itself has to be open, too.
+   * @param moved what is moved, where that may be a folder
+   */
+  #opened(path: ByteString, moved: string | Buffer | null, act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+      const slash = path.lastIndexOf('/')
+      const parent = slash === -1 ? null : this.#tree.at(path.slice(0, slash))
+      const closed = [parent, moved].flatMap((folder) => {
+        const seen = folder && seenOf(folder)
+        return folder && seen && isFolder(seen) && (seen.mode & OWNER_ALL) !== OWNER_ALL ? [{ folder, seen }] : []
+      })
+      if (closed.length === 0) throw error
+      // By descriptor: the name of what is moved is another one afterwards.
+      const held = closed.map(({ folder, seen }) => ({ fd: openSync(folder, FOLDER_FLAGS), seen }))
+      try {
+        for (const { fd, seen } of held) chmodSync(`/proc/self/fd/${fd}/.`, (seen.mode & PERMISSIONS) | OWNER_ALL)
+        act()
+      } finally {
+        for (const { fd, seen } of held.toReversed()) {
+          chmodSync(`/proc/self/fd/${fd}/.`, seen.mode & PERMISSIONS)
+          closeSync(fd)
+        }
+      }
+    }
   }
 
   #mode({ path, seen, mode }: ModeChange): void {

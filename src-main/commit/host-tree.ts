@@ -7,7 +7,8 @@ import { type ByteString, toBytes } from '../sandbox/index.ts'
 
 /** Opens a folder without any right to its content. Linux. */
 const O_PATH = 0o10000000
-const FOLDER_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
+/** Opens a folder, and nothing that is in its place. */
+export const FOLDER_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** What tells that an entry is still the one that was seen. Numbers too large for a double are text. */
 export interface Seen {

@@ -4,6 +4,7 @@
  * session sees what it saw; and in the end every point is what it was when it was taken.
  */
 import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import { CommitConflictError } from '../contract/index.ts'
@@ -81,6 +82,8 @@ suiteNeeding(['local'], 'random programs with commits', () => {
     try {
       onHost(script(next, 12))
       own()
+      // What was written in the same millisecond counts as written since.
+      await sleep(10)
       // What a person edits shows through a live base by design: there the host is left alone.
       const base = seed % 2 === 0 ? 'copy' : 'live'
       const session = await begin('work', base)

@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import { CommitConflictError, InvalidOptionError, InvalidPathError, type SessionOptions } from '../contract/index.ts'
@@ -60,6 +61,8 @@ suiteNeeding(['local'], 'commits to the host', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   }
   const beginWith = async (options: Partial<SessionOptions>) => {
+    // What was written in the same millisecond counts as written since.
+    await sleep(10)
     const { session } = await manager.create({
       name: 'test',
       workspace: place.workspace,
