@@ -1,3 +1,4 @@
+import { chownSync, existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
@@ -54,6 +55,37 @@ suiteNeeding(['docker'], 'a session in docker', () => {
     })
     return (await session.waitCommand({ id })).stdout
   }
+
+  test('what was changed is committed to the host, and taken back', async () => {
+    const at = (path: string) => join(home.workspace, path)
+    for (const path of ['edited', 'deleted', 'theirs']) writeFileSync(at(path), 'as it was\n')
+    for (const path of ['edited', 'deleted', 'theirs', '.']) chownSync(at(path), 1000, 1000)
+    const session = await begin('workspace')
+    const everything = { paths: null, force: false, skipConflicts: false }
+    await run(
+      session,
+      'echo new >edited; rm deleted; echo mine >theirs; mkdir -m 750 folder; head -c 20000000 /dev/zero >folder/large; ' +
+        'ln -s edited link; mkfifo pipe; git init -q repository',
+    )
+    writeFileSync(at('theirs'), 'theirs\n')
+    await expect(session.commits.apply(everything, 'you')).rejects.toThrow(
+      /theirs: changed in the sandbox and on the host/,
+    )
+    const result = await session.commits.apply({ ...everything, skipConflicts: true }, 'you')
+    expect(result.skipped.map(({ path }) => path)).toEqual(['theirs'])
+    expect(readFileSync(at('edited'), 'utf8')).toBe('new\n')
+    expect(existsSync(at('deleted'))).toBe(false)
+    expect(statSync(at('folder')).mode & 0o7777).toBe(0o750)
+    expect(readFileSync(at('folder/large')).equals(Buffer.alloc(20_000_000))).toBe(true)
+    expect(readlinkSync(at('link'))).toBe('edited')
+    expect(statSync(at('pipe')).isFIFO()).toBe(true)
+    expect(statSync(at('repository/.git/HEAD')).uid).toBe(statSync(home.workspace).uid)
+    await rollback(session, 'base')
+    expect(await tree(session)).toContain('./edited: as it was')
+    await session.commits.undo({ id: null }, 'you')
+    expect(readdirSync(home.workspace).sort()).toEqual(['deleted', 'edited', 'kept.txt', 'theirs'])
+    expect(readFileSync(at('theirs'), 'utf8')).toBe('theirs\n')
+  })
 
   test('output that is read while its command ends is whole, and no failure', async () => {
     const session = await begin('workspace')
