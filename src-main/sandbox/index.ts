@@ -2,7 +2,7 @@
 export { connectDocker, type DockerEngine } from './docker/connect.ts'
 export { ensureImage, type ImageProgress, imageState, productImage } from './docker/images.ts'
 export { createDockerProvider, type DockerProviderOptions } from './docker/provider.ts'
-export { type HostCheck, type HostComparison, HostFolders, type HostReport } from './host-folder/index.ts'
+export { type HostCheck, type HostComparison, HostFolders, type HostReport, type Written } from './host-folder/index.ts'
 export { type ByteString, readableBytes, showPath, toByteString, toBytes } from './layers/index.ts'
 export { Gate } from './local/gate.ts'
 export { createLocalProvider, type LocalProviderOptions, mountOf, readMounts } from './local/index.ts'

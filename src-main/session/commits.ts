@@ -51,6 +51,7 @@ import {
   type Sandbox,
   toByteString,
   toBytes,
+  type Written,
 } from '../sandbox/index.ts'
 import { type CommitRow, crashPoint } from '../store/index.ts'
 import { type Fetched, fetchRepositories } from './commit-repositories.ts'
@@ -290,7 +291,6 @@ export class Commits {
   /** Keeps what others show, does the work, and records it. @param record is given where what was replaced is kept */
   async #carryOut(row: CommitRow, work: Work, force: boolean, record: (kept: string) => void): Promise<void> {
     const context = this.#context
-    const paths = [...work.replacements, ...work.modes].map(({ path }) => toBytes(path))
     await this.#keepFor(
       work.replacements.map(({ path }) => path),
       force,
@@ -305,7 +305,8 @@ export class Commits {
     })
     crashPoint('commit:recorded')
     syncSoon(work.workspace)
-    await context.hostFolders.accept(context.id, paths)
+    // In order with what is asked about the folder next.
+    void context.hostFolders.accept(context.id, written(work)).catch(() => {})
   }
 
   /** What every live session shows of these paths stays as it is. @throws CommitConflictError that names those that cannot */
@@ -352,8 +353,7 @@ export class Commits {
   async #frozen(sandbox: Sandbox, by: Actor): Promise<Point> {
     const context = this.#context
     await this.#pair.finish(sandbox)
-    const changes = await context.gate.shared(() => sandbox.changes(this.#stateOf(context.row.head), 'now'))
-    if (changes.length === 0) return context.point(context.row.head)
+    if ((await context.gate.shared(() => sandbox.lastChange())) === null) return context.point(context.row.head)
     const takenBy = by === 'rule' ? 'auto' : by
     return this.#pair.checkpoint({ label: null, why: 'to be committed', messages: null, takenBy })
   }
@@ -537,6 +537,12 @@ export class Commits {
     return this.#context.store.points.held(this.#context.id, point).state
   }
 }
+
+/** What is there now, unless somebody wrote to it since. */
+const written = ({ replacements, modes }: Work): Written[] => [
+  ...replacements.map(({ path, fresh }) => ({ path, now: fresh })),
+  ...modes.map(({ path, seen }) => ({ path, now: seen })),
+]
 
 const isMade = ({ kind, status }: CommitRow): boolean => kind === 'commit' && (status === 'done' || status === 'undone')
 

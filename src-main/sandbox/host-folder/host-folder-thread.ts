@@ -1,6 +1,12 @@
 /** The thread that lists and watches the host's folders, those of all sessions. */
 import { serveThread } from '../threads/index.ts'
-import { type HostCheck, type HostComparison, TrackedFolder, type TrackOptions } from './tracked-folder.ts'
+import {
+  type HostCheck,
+  type HostComparison,
+  TrackedFolder,
+  type TrackOptions,
+  type Written,
+} from './tracked-folder.ts'
 
 const tracked = new Map<string, TrackedFolder>()
 
@@ -12,7 +18,7 @@ const say = serveThread({
   check: (id: string): Promise<HostCheck> | null => tracked.get(id)?.check() ?? null,
   compare: (id: string, paths: string[], trees: string[]): Promise<HostComparison | null> | null =>
     tracked.get(id)?.compare(paths, trees) ?? null,
-  accept: (id: string, paths: string[]): Promise<void> | undefined => tracked.get(id)?.accept(paths),
+  accept: (id: string, entries: Written[]): Promise<void> | undefined => tracked.get(id)?.accept(entries),
   release: (id: string): Promise<void> | undefined => {
     const folder = tracked.get(id)
     tracked.delete(id)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { toByteString } from '../layers/index.ts'
 import { ThreadClient } from '../threads/index.ts'
 import { Manifest } from './manifest.ts'
-import type { HostCheck, HostComparison, HostReport } from './tracked-folder.ts'
+import type { HostCheck, HostComparison, HostReport, Written } from './tracked-folder.ts'
 
 export class HostFolders {
   readonly #folder: string
@@ -55,9 +55,12 @@ export class HostFolders {
     return this.#thread.call<HostComparison | null>('compare', id, paths.map(toByteString), trees.map(toByteString))
   }
 
-  /** Takes what stands at these paths for what the session began from: it wrote it itself. */
-  async accept(id: string, paths: readonly Uint8Array[]): Promise<void> {
-    if (this.#listeners.has(id)) await this.#thread.call('accept', id, paths.map(toByteString))
+  /**
+   * Takes what was written at these paths for what the session began from: it wrote it itself. Where somebody else wrote
+   * there since, that counts as changed.
+   */
+  async accept(id: string, entries: readonly Written[]): Promise<void> {
+    if (this.#listeners.has(id)) await this.#thread.call('accept', id, entries)
   }
 
   /** Stops watching; what was listed is kept. */

@@ -1,4 +1,4 @@
 /** What becomes of the host's folders while sessions stand on them. */
 export { unsuitedFileSystem } from './file-systems.ts'
 export { HostFolders } from './host-folders.ts'
-export type { HostCheck, HostComparison, HostReport } from './tracked-folder.ts'
+export type { HostCheck, HostComparison, HostReport, Written } from './tracked-folder.ts'

@@ -41,6 +41,12 @@ export interface HostCheck extends HostReport {
   fresh: number
 }
 
+/** A path that a commit wrote, and what it put there; null for nothing. Numbers too large for a double are text. */
+export interface Written {
+  path: ByteString
+  now: { ino: string; size: number; mtime: string; mode: number } | null
+}
+
 /** What became of some paths since the session began, or since they were last accepted; in their order. */
 export interface HostComparison {
   /** Whether each is another, and its mode as it was; null where there was nothing. */
@@ -140,15 +146,19 @@ export class TrackedFolder {
     return found
   }
 
-  /** Takes what stands at these paths for what the session began from: it wrote it. */
-  accept(paths: readonly ByteString[]): Promise<void> {
+  /**
+   * Takes what was written at these paths for what the session began from: it wrote it. One that somebody else wrote to
+   * since counts as changed.
+   */
+  accept(entries: readonly Written[]): Promise<void> {
     return this.#alone(async () => {
       // One that is not there yet is listed as it is, with all that is in it.
       if (!this.#listed) return
-      for (let start = 0; start < paths.length && !this.#closed; start += ENTRIES_PER_TURN) {
+      for (let start = 0; start < entries.length && !this.#closed; start += ENTRIES_PER_TURN) {
         this.#manifest.transaction(() => {
-          for (const path of paths.slice(start, start + ENTRIES_PER_TURN)) {
+          for (const { path, now } of entries.slice(start, start + ENTRIES_PER_TURN)) {
             const stat = this.#stat(path)
+            if (!isAsWritten(stat, now)) continue
             this.#manifest.accept(path, stat && attributesOf(stat))
             this.#touched.delete(path)
             this.#fresh.delete(path)
@@ -393,6 +403,16 @@ const FORMAT_BITS = 0o170000
 const FOLDER_BITS = 0o040000
 
 const isFolder = (mode: number): boolean => (mode & FORMAT_BITS) === FOLDER_BITS
+
+function isAsWritten(stat: Stats | null, now: Written['now']): boolean {
+  if (stat === null || now === null) return stat === now
+  if (String(stat.ino) !== now.ino) return false
+  // By whole milliseconds: a double does not hold a time to the last digit.
+  return (
+    isFolder(now.mode) ||
+    (stat.size === now.size && Math.floor(stat.mtimeMs) === Number(BigInt(now.mtime) / 1_000_000n))
+  )
+}
 
 const attributesOf = ({ mode, size, mtimeMs, ctimeMs, ino }: Stats): Attributes => ({
   mode,
