@@ -129,7 +129,10 @@ class Runner {
       return true
     }
     const { replacement, n } = step
-    return step.do === 'put' ? this.#putBack(replacement, this.#new(n)) : this.#giveBack(replacement, this.#old(n))
+    if (step.do === 'take') return this.#giveBack(replacement, this.#old(n))
+    // What was there before is nowhere any more: better what was put than nothing.
+    if (replacement.old !== null && !exists(this.#old(n)) && !exists(this.#new(n))) return false
+    return this.#putBack(replacement, this.#new(n))
   }
 
   #take({ path, old }: Replacement, to: string): void {

@@ -75,6 +75,16 @@ export class HostTree {
     return stat ? stat.ctimeMs > moment : false
   }
 
+  /** Whether anything in a folder was changed after a moment (ms since 1970). */
+  anyChangedSince(folder: ByteString, moment: number): boolean {
+    if (this.changedSince(folder, moment)) return true
+    return this.names(folder).some((name) => {
+      const path = `${folder}/${name}`
+      const seen = this.look(path)
+      return seen !== null && isFolder(seen) ? this.anyChangedSince(path, moment) : this.changedSince(path, moment)
+    })
+  }
+
   /** What a folder holds; nothing where there is none. */
   names(path: ByteString): ByteString[] {
     const address = this.at(path)
@@ -130,10 +140,13 @@ export function seenOf(path: string | Buffer): Seen | null {
 
 export const isFolder = ({ mode }: Pick<Seen, 'mode'>): boolean => (mode & constants.S_IFMT) === constants.S_IFDIR
 
-/** Whether both are the same entry, with the same content. What comes and goes in a folder leaves it the same. */
+/**
+ * Whether both are the same entry, with the same content. What comes and goes in a folder leaves it the same. The number of
+ * the device is left aside: it may be another after each start of the machine.
+ */
 export function isSame(one: Seen | null, other: Seen | null): boolean {
   if (one === null || other === null) return one === other
-  if (one.ino !== other.ino || one.dev !== other.dev) return false
+  if (one.ino !== other.ino) return false
   if (isFolder(one)) return isFolder(other)
   return one.mode === other.mode && one.size === other.size && one.mtime === other.mtime
 }
@@ -149,5 +162,5 @@ function openFolder(path: Buffer): number | null {
 
 function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP'
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' || code === 'ENAMETOOLONG'
 }

@@ -2,7 +2,7 @@
 export { apply, movedAway, takeBack } from './apply.ts'
 export { type BranchEntry, commitToBranch } from './branch.ts'
 export { fetchBundle } from './bundle.ts'
-export { HostTree } from './host-tree.ts'
+export { HostTree, isFolder } from './host-tree.ts'
 export { workspaceGate } from './lock.ts'
 export { gitPatch, type PatchEntry, type PatchSide } from './patch.ts'
 export { bytesOf, type Candidate, type Plan, type PlanEntry, planCommit, unitOf } from './plan.ts'

@@ -23,7 +23,7 @@ export interface PlanEntry {
 export interface Plan {
   /** Sorted by path. */
   entries: PlanEntry[]
-  /** Paths that differ and are not chosen. */
+  /** Paths that differ and are not written: not chosen, or of a repository that both sides changed. */
   left: ByteString[]
   /** Folders named .git that were changed on both sides: nothing of them is written. */
   apart: ByteString[]
@@ -33,6 +33,8 @@ export interface Plan {
 export interface Candidate {
   change: Change
   meeting: Meeting
+  /** What the host has there, seen before anything else was asked: a later edit is met when it is replaced. */
+  host: Seen | null
   /** Whether the host's entry is another than the session began from, or wrote last. */
   changedOnHost: boolean
   /** The mode of what the session began from there, or wrote last; null for nothing. */
@@ -72,7 +74,10 @@ export function planCommit(candidates: readonly Candidate[], options: PlanOption
   for (const candidate of pending) {
     const path = bytesOf(candidate.change)
     const unit = unitOf(path)
-    if (unit !== null && apart.has(unit)) continue
+    if (unit !== null && apart.has(unit)) {
+      plan.left.push(path)
+      continue
+    }
     if (!isWanted(path)) {
       plan.left.push(path)
       continue
@@ -122,7 +127,7 @@ function entryOf(
     meeting: { after },
   } = candidate
   const obstacle = obstacleOf(path, after, options)
-  const host = obstacle === 'too-long' ? null : tree.look(path)
+  const { host } = candidate
   const conflict = obstacle === 'too-long' ? null : conflictOf({ path, after, host }, candidate, tree, coming)
   return { path, change, after, host, conflict, obstacle, warning: warningOf(path, change, after, options.roots) }
 }

@@ -100,9 +100,10 @@ export async function prepare(
 }
 
 /** Where the entry stays, and its permissions alone are others. */
-function modeChangeOf({ path, change, after, host }: PlanEntry): ModeChange | null {
+function modeChangeOf({ path, change, after, host, conflict }: PlanEntry): ModeChange | null {
   if (after === null || host === null) return null
-  const stays = isFolder(host) ? after.kind === 'folder' : change.status === 'mode' && after.kind === 'file'
+  const isOnlyMode = change.status === 'mode' && after.kind === 'file' && conflict === null
+  const stays = isFolder(host) ? after.kind === 'folder' : isOnlyMode
   return stays && sameFormat(after.format, host) ? { path, seen: host, mode: after.mode } : null
 }
 

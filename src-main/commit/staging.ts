@@ -76,20 +76,20 @@ function isWritable(folder: string): boolean {
 }
 
 /**
- * Where what a commit took away is kept from here on: in the data folder, and nothing of it beside the workspace.
- * @returns the folder; the one that it was, where there is no room for it in the data folder
+ * Copies what a commit took away to where it is kept from here on, in the data folder; what it is copied from stays until
+ * that is written down.
+ * @returns the copy; the folder itself where it lies there already, or where there is no room for a copy
  */
 export async function keepReplaced(folder: string, home: string, id: string): Promise<string> {
   const kept = join(home, id)
   if (folder === kept) return kept
   try {
     await run('cp', ['-a', '--', folder, kept])
+    return kept
   } catch {
     await removeStaging(kept)
     return folder
   }
-  await removeStaging(folder)
-  return kept
 }
 
 /**

@@ -458,8 +458,13 @@ export const contract = {
         }),
       )
       .output(CommitResult),
-    /** Takes the last commit that stands back from the host; `id` insists on one. */
-    undo: oc.input(SessionRef.extend({ id: z.string().nullable().default(null) })).output(CommitResult),
+    /**
+     * Takes the last commit that stands back from the host; `id` insists on one. With `force` also where points of a
+     * session cannot keep what they show.
+     */
+    undo: oc
+      .input(SessionRef.extend({ id: z.string().nullable().default(null), force: z.boolean().default(false) }))
+      .output(CommitResult),
     /** Oldest first. */
     list: oc.input(SessionRef).output(z.array(CommitRecord)),
     /** The same changes as a patch that `git apply` takes, in parts. */

@@ -85,7 +85,7 @@ suiteNeeding(['local'], 'a crash in the middle of a commit', () => {
       const after = listed()
       expect(after).toContain('deep')
       expect(await session.commits.preview({ paths: null })).toMatchObject({ entries: [] })
-      await session.commits.undo({ id: null }, 'you')
+      await session.commits.undo({ id: null, force: false }, 'you')
       expect(listed()).toBe(before)
       await session.commits.apply(everything, 'you')
       expect(listed()).toBe(after)
@@ -106,7 +106,7 @@ suiteNeeding(['local'], 'a crash in the middle of a commit', () => {
       expect(listed()).toBe(isDone ? before : after)
       if (!isDone) {
         expectTidy(1)
-        await session.commits.undo({ id: null }, 'you')
+        await session.commits.undo({ id: null, force: false }, 'you')
       }
       expect(listed()).toBe(before)
       expect(session.commits.list()).toMatchObject([{ undoneAt: expect.any(Date) }])

@@ -37,15 +37,17 @@ function edit(next: (below: number) => number): string {
   const quoted = (path: string) => `'${path.replaceAll("'", "'\\''")}'`
   const path = () => quoted(Array.from({ length: 1 + next(3) }, name).join('/'))
   const edits = [
-    () => `echo ${next(1000)} >${path()}`,
-    () => `echo ${next(1000)} >>${path()}`,
+    // A pipe would wait for its reader.
+    () => `f=${path()}; [ -p "$f" ] || echo ${next(1000)} >"$f"`,
+    () => `f=${path()}; [ -p "$f" ] || echo ${next(1000)} >>"$f"`,
     () => `mkdir -p ${path()}`,
     () => `rm -rf ${path()}`,
     () => `mv -T ${path()} ${path()}`,
     () => `ln -sfn ${quoted(name())} ${path()}`,
-    () => `chmod ${['644', '755', '600'][next(3)]} ${path()}`,
+    () => `f=${path()}; [ -f "$f" ] && chmod ${['644', '755', '600'][next(3)]} "$f"`,
+    () => `f=${path()}; [ -d "$f" ] && chmod ${['700', '755', '750'][next(3)]} "$f"`,
     () => `mkfifo ${path()}`,
-    () => `cp -a ${path()} ${path()}`,
+    () => `cp -a --remove-destination ${path()} ${path()}`,
   ]
   return `${edits[next(edits.length)]?.()} 2>/dev/null || :`
 }
@@ -120,7 +122,7 @@ suiteNeeding(['local'], 'random programs with commits', () => {
           if (points.has(label)) expect(await seen(session), `rewound to ${label}`).toBe(points.get(label))
         } else if (kind === 7 && session.commits.standing !== null && !hostEdited) {
           story.push('undo of a commit')
-          await session.commits.undo({ id: null }, 'you')
+          await session.commits.undo({ id: null, force: false }, 'you')
         } else {
           const how = { paths: null, force: next(3) === 0, skipConflicts: next(3) === 0 }
           story.push(`commit ${JSON.stringify(how)}`)
@@ -131,7 +133,7 @@ suiteNeeding(['local'], 'random programs with commits', () => {
             if (result.status === 'committed' && next(2) === 0) {
               const after = hostTree()
               story.push('and its undo, and again')
-              await session.commits.undo({ id: null }, 'you')
+              await session.commits.undo({ id: null, force: false }, 'you')
               expect(hostTree(), 'undone').toBe(before)
               await session.commits.apply(how, 'you')
               expect(hostTree(), 'committed again').toBe(after)

@@ -148,12 +148,12 @@ suiteNeeding(['local'], 'commits to the host', () => {
       expect(await tree(session)).toContain('./edited: edited\n')
       expect(await tree(session)).not.toContain('deep')
       await session.undo()
-      await session.commits.undo({ id: null }, 'you')
+      await session.commits.undo({ id: null, force: false }, 'you')
       expect(text('edited')).toBe('new\n')
-      const undone = await session.commits.undo({ id: result.commit?.id ?? '' }, 'you')
+      const undone = await session.commits.undo({ id: result.commit?.id ?? '', force: false }, 'you')
       expect(undone).toMatchObject({ status: 'undone', commit: { id: result.commit?.id } })
       expect(hostTree(place.workspace)).toEqual(before)
-      await expect(session.commits.undo({ id: null }, 'you')).rejects.toBeInstanceOf(InvalidOptionError)
+      await expect(session.commits.undo({ id: null, force: false }, 'you')).rejects.toBeInstanceOf(InvalidOptionError)
       expect(session.commits.list().map(({ undoneAt }) => undoneAt !== null)).toEqual([true, true])
       // And all of it can be committed again.
       expect((await session.commits.apply(everything, 'you')).counts).toEqual(result.counts)
@@ -220,7 +220,7 @@ suiteNeeding(['local'], 'commits to the host', () => {
       expect(text('folder/unseen')).toBe('theirs\n')
       expect(lstatSync(at('parent')).isDirectory()).toBe(true)
       expect(existsSync('/etc/child')).toBe(false)
-      await session.commits.undo({ id: null }, 'you')
+      await session.commits.undo({ id: null, force: false }, 'you')
       expect(text('both')).toBe('theirs\n')
       expect(readlinkSync(at('parent'))).toBe('/etc')
     })
@@ -250,6 +250,52 @@ suiteNeeding(['local'], 'commits to the host', () => {
     expect(await session.commits.preview({ paths: null })).toMatchObject({ entries: [] })
   })
 
+  test('what was written once and is then left out is offered again, also where the sandbox went back to the beginning', async () => {
+    host('f', 'as it was\n')
+    const session = await beginWith({})
+    await say(session, 'echo 1 >f; echo 1 >made; echo 1 >other')
+    await session.commits.apply(everything, 'you')
+    await say(session, "echo 'as it was' >f; rm made; echo 2 >other")
+    await session.commits.apply({ ...everything, paths: [{ path: 'other', rawPath: null }] }, 'you')
+    expect([text('f'), text('made'), text('other')]).toEqual(['1\n', '1\n', '2\n'])
+    // What a commit can go back to is held.
+    const [{ point } = { point: '' }] = session.commits.list()
+    await expect(session.prune({ points: [point], keep: null })).rejects.toBeInstanceOf(InvalidOptionError)
+    const { entries } = await session.commits.preview({ paths: null })
+    expect(entries.map(({ path, status }) => [path, status])).toEqual([
+      ['f', 'modified'],
+      ['made', 'deleted'],
+    ])
+    await session.commits.apply(everything, 'you')
+    expect([text('f'), existsSync(at('made'))]).toEqual(['as it was\n', false])
+  })
+
+  test('an edit on the host right after a commit is a conflict, not ours', async () => {
+    host('f', 'as it was\n')
+    const session = await beginWith({})
+    await say(session, 'echo 1 >f')
+    await session.commits.apply(everything, 'you')
+    host('f', 'edited at once\n')
+    await say(session, 'echo 2 >f')
+    expect(await conflicts(session.commits.apply(everything, 'you'))).toEqual({ f: 'both-changed' })
+    expect(text('f')).toBe('edited at once\n')
+  })
+
+  test('permissions alone are changed in place, and earlier points keep theirs', async () => {
+    host('f', 'as it was\n')
+    const session = await beginWith({ base: 'live' })
+    const beside = await beginWith({ base: 'live', name: 'beside' })
+    await say(session, 'chmod 755 f')
+    const { ino } = lstatSync(at('f'))
+    await session.commits.apply(everything, 'you')
+    expect(lstatSync(at('f'))).toMatchObject({ ino, mode: 0o100755 })
+    expect((await run(beside, 'stat -c %a f')).stdout).toBe('644\n')
+    await rollback(session, 'base')
+    expect((await run(session, 'stat -c %a f')).stdout).toBe('644\n')
+    await session.commits.apply(everything, 'you')
+    expect(lstatSync(at('f')).mode).toBe(0o100644)
+  })
+
   test('what was committed and is rewound is taken back from the host by the next commit', async () => {
     host('a', 'as it was\n')
     const session = await beginWith({})
@@ -277,7 +323,7 @@ suiteNeeding(['local'], 'commits to the host', () => {
     await session.commits.apply(everything, 'you')
     expect(text('inner/a')).toBe('mine\n')
     expect(await seen()).toEqual(before)
-    await session.commits.undo({ id: null }, 'you')
+    await session.commits.undo({ id: null, force: false }, 'you')
     expect(await seen()).toEqual(before)
     // One that cannot keep it is named, and nothing is done.
     await beside.startCommand({
@@ -307,11 +353,13 @@ suiteNeeding(['local'], 'commits to the host', () => {
     await say(session, 'echo 1 >a; echo 2 >b')
     await session.commits.apply(everything, 'you')
     host('b', 'edited since\n')
-    await expect(session.commits.undo({ id: null }, 'you')).rejects.toThrow(/b changed on the host since the commit/)
+    await expect(session.commits.undo({ id: null, force: false }, 'you')).rejects.toThrow(
+      /b changed on the host since the commit/,
+    )
     expect([text('a'), text('b')]).toEqual(['1\n', 'edited since\n'])
     unlinkSync(at('b'))
     writeFileSync(at('b'), '2\n')
-    await expect(session.commits.undo({ id: null }, 'you')).rejects.toBeInstanceOf(CommitConflictError)
+    await expect(session.commits.undo({ id: null, force: false }, 'you')).rejects.toBeInstanceOf(CommitConflictError)
     expect(session.commits.list()).toMatchObject([{ undoneAt: null }])
   })
 
@@ -351,7 +399,7 @@ suiteNeeding(['local'], 'commits to the host', () => {
         expect(await session.commits.apply(everything, 'you')).toMatchObject({ status: 'committed' })
         expect(readdirSync(disk)).toEqual(['project'])
         expect(readFileSync(join(workspace, 'a'), 'utf8')).toBe('1\n')
-        await session.commits.undo({ id: null }, 'you')
+        await session.commits.undo({ id: null, force: false }, 'you')
         expect(hostTree(disk)).toEqual(before)
         await session.destroy()
         // Where the workspace is a mount of its own, there is no room beside it.
@@ -359,7 +407,7 @@ suiteNeeding(['local'], 'commits to the host', () => {
         await say(whole, 'echo 2 >project/a')
         await whole.commits.apply(everything, 'you')
         expect(hostTree(disk)).toEqual(before.map((line) => line.replace('as it was', '2')))
-        await whole.commits.undo({ id: null }, 'you')
+        await whole.commits.undo({ id: null, force: false }, 'you')
         expect(hostTree(disk)).toEqual(before)
         await whole.destroy()
       } finally {
@@ -393,7 +441,7 @@ suiteNeeding(['local'], 'commits to the host', () => {
     })
     expect(await session.commits.apply(everything, 'you')).toMatchObject({ status: 'committed' })
     expect(text('a')).toBe('1\n')
-    await session.commits.undo({ id: null }, 'you')
+    await session.commits.undo({ id: null, force: false }, 'you')
     expect(text('a')).toBe('as it was\n')
     // One that stands on the host's own files cannot keep what its points show.
     const live = await beginWith({ base: 'live', name: 'live' })
@@ -447,7 +495,7 @@ suiteNeeding(['local'], 'commits to the host', () => {
     expect(git('log', '--format=%s')).toBe('of the agent\nfirst\n')
     expect(git('status', '--porcelain')).toBe('')
     expect(() => git('fsck', '--strict')).not.toThrow()
-    await session.commits.undo({ id: null }, 'you')
+    await session.commits.undo({ id: null, force: false }, 'you')
     expect(git('log', '--format=%s')).toBe('first\n')
     expect(text('a')).toBe('as it was\n')
   })

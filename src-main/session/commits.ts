@@ -12,6 +12,7 @@ import {
   commitEntry,
   HostTree,
   inspectRepository,
+  isFolder,
   keepReplaced,
   makeStaging,
   movedAway,
@@ -99,6 +100,12 @@ export class Commits {
     return this.#rows.findLast(({ kind, status }) => kind === 'commit' && status === 'done') ?? null
   }
 
+  /** Ids of points that an undo leads back to: they are what is committed then. */
+  get points(): Set<string> {
+    const made = this.#rows.filter(({ kind, status }) => kind === 'commit' && status === 'done')
+    return new Set(made.slice(-UNDOABLE - 1).map(({ point }) => point))
+  }
+
   get #rows(): CommitRow[] {
     return this.#context.store.commits.list(this.#context.id)
   }
@@ -135,6 +142,7 @@ export class Commits {
     const sandbox = hasEnded ? await context.layers() : await context.workable()
     context.assertEpoch(input.epoch)
     return this.#gate.exclusive(async () => {
+      await this.recover()
       const point = hasEnded ? context.point(context.row.head) : await this.#frozen(sandbox, by)
       return context.gate.exclusive(async () => {
         if (context.row.head !== point.id)
@@ -151,36 +159,55 @@ export class Commits {
    * @throws InvalidOptionError where there is none, or a later one stands on it; CommitConflictError where the host was
    *   changed since; nothing is changed then
    */
-  async undo({ id }: Inputs['commit']['undo'], by: Actor): Promise<CommitResult> {
+  async undo({ id, force }: Inputs['commit']['undo'], by: Actor): Promise<CommitResult> {
     const context = this.#context
     return this.#gate.exclusive(() =>
       context.gate.exclusive(() =>
         this.#inHost(async (tree) => {
+          await this.recover()
           const row = this.#undoable(id)
           const done = await readWork(row.folder)
           if (done === null) throw nothingKept(row)
-          return this.#takeBack(row, done, by, tree)
+          return this.#takeBack(row, done, { by, force }, tree)
         }),
       ),
     )
   }
 
-  /** Nothing that a host which was killed left half done stays on the host. */
+  /**
+   * Nothing that a host which was killed left half done stays on the host. Where the workspace cannot be reached it is tried
+   * again: at the next start, and before anything else is committed.
+   */
   async recover(): Promise<void> {
+    const { store } = this.#context
     for (const row of this.#rows.filter(({ status }) => status === 'applying')) {
-      const work = await readWork(row.folder)
-      const strays = work === null ? [] : await takeBack(work, row.folder).catch((error: unknown) => [messageOf(error)])
-      if (strays.length === 0) await removeStaging(row.folder)
-      this.#context.durably(() => {
-        this.#context.store.commits.update(row.id, { status: 'failed' })
-        if (strays.length > 0) this.#note(row, strays)
-      })
+      let strays: string[]
+      try {
+        new HostTree(this.#context.row.workspace).close()
+        const work = await readWork(row.folder)
+        strays = work === null ? [] : await takeBack(work, row.folder)
+      } catch (error) {
+        this.#note(`A commit was interrupted and waits to be taken back: ${messageOf(error)}`)
+        continue
+      }
+      if (strays.length === 0) await this.#removeAll(row)
+      this.#context.durably(() => store.commits.update(row.id, { status: 'failed' }))
+      if (strays.length > 0)
+        this.#note(
+          `A commit was interrupted, and others changed ${strays.slice(0, 3).join(', ')} since: what the host had there is kept in ${row.folder}.`,
+        )
     }
   }
 
-  /** What is kept of its commits goes with the session's files. */
+  /** What is kept of its commits goes with the session's files; not what the host had and could not be given back. */
   async forget(): Promise<void> {
-    for (const { folder } of this.#rows) await removeStaging(folder)
+    for (const row of this.#rows) if (row.status !== 'failed') await this.#removeAll(row)
+  }
+
+  /** Its folder, wherever that was, and the copy of it. */
+  async #removeAll({ id, folder }: Pick<CommitRow, 'id' | 'folder'>): Promise<void> {
+    await removeStaging(folder)
+    await removeStaging(join(this.#home, id))
   }
 
   async #write(
@@ -235,10 +262,10 @@ export class Commits {
         })
       })
     } catch (error) {
-      await this.#failed(row.id, folder)
+      await this.#failed({ id: row.id, folder })
       throw error
     }
-    await this.#dropOld()
+    await this.#dropOld().catch(ignore)
     const { refs, warnings } = await this.#fetched(sandbox, plan)
     const commit = this.#tell(row.id)
     return { status: 'committed', commit, ...result, refs, warnings: [...result.warnings, ...warnings] }
@@ -249,7 +276,12 @@ export class Commits {
     return sandbox.ended ? { refs: [], warnings: [] } : fetchRepositories(this.#context, sandbox, apart)
   }
 
-  async #takeBack(row: CommitRow, done: Work, by: Actor, tree: HostTree): Promise<CommitResult> {
+  async #takeBack(
+    row: CommitRow,
+    done: Work,
+    { by, force }: { by: Actor; force: boolean },
+    tree: HostTree,
+  ): Promise<CommitResult> {
     const context = this.#context
     const undo: CommitRow = { ...row, ...this.#newRow('undo', by), undoes: row.id }
     const folder = await this.#staged(undo)
@@ -257,7 +289,7 @@ export class Commits {
       const work = await prepareUndo(done, row.folder, folder, tree)
       writeWork(folder, work)
       crashPoint('commit:staged')
-      await this.#carryOut({ ...undo, folder }, work, false, () => {
+      await this.#carryOut({ ...undo, folder }, work, force, () => {
         context.store.commits.update(undo.id, { status: 'done' })
         context.store.commits.update(row.id, { status: 'undone', undoneAt: new Date() })
         context.appendLedger({
@@ -270,11 +302,11 @@ export class Commits {
         })
       })
     } catch (error) {
-      await this.#failed(undo.id, folder)
+      await this.#failed({ id: undo.id, folder })
       throw error
     }
-    await removeStaging(row.folder)
-    await removeStaging(join(this.#home, undo.id))
+    await this.#removeAll(row).catch(ignore)
+    await this.#removeAll(undo).catch(ignore)
     const commit = this.#tell(row.id)
     return {
       status: 'undone',
@@ -291,8 +323,10 @@ export class Commits {
   /** Keeps what others show, does the work, and records it. @param record is given where what was replaced is kept */
   async #carryOut(row: CommitRow, work: Work, force: boolean, record: (kept: string) => void): Promise<void> {
     const context = this.#context
+    // A folder would be kept with all that is in it, for its permissions alone.
+    const files = work.modes.filter(({ seen }) => !isFolder(seen))
     await this.#keepFor(
-      work.replacements.map(({ path }) => path),
+      [...work.replacements, ...files].map(({ path }) => path),
       force,
     )
     crashPoint('commit:kept')
@@ -304,9 +338,11 @@ export class Commits {
       context.raiseSummary()
     })
     crashPoint('commit:recorded')
+    // From here on it is done, whatever else fails.
+    if (kept !== row.folder) await removeStaging(row.folder).catch(ignore)
     syncSoon(work.workspace)
     // In order with what is asked about the folder next.
-    void context.hostFolders.accept(context.id, written(work)).catch(() => {})
+    void context.hostFolders.accept(context.id, written(work)).catch(ignore)
   }
 
   /** What every live session shows of these paths stays as it is. @throws CommitConflictError that names those that cannot */
@@ -367,8 +403,9 @@ export class Commits {
     const context = this.#context
     const { row } = context
     const from = this.#stateOf(this.standing?.point ?? 'base')
-    const changes = await this.#changes(sandbox, from, to, tree)
+    const changes = await this.#changes(sandbox, from, to)
     const paths = changes.map(bytesOf)
+    const hosts = paths.map((path) => tree.look(path))
     const meetings = await sandbox.meetings(from, to, paths.map(toBytes))
     const units = [...new Set(paths.flatMap((path) => unitOf(path) ?? []))]
     const compared = await context.hostFolders.compare(row.id, paths.map(toBytes), units.map(toBytes))
@@ -382,12 +419,13 @@ export class Commits {
       const meeting = meetings[index] as Meeting
       const known = compared?.paths[index]
       const was = known ? known.was : (change.modes?.before ?? null)
-      return { change, meeting, changedOnHost: changedOnHost(meeting, index), was }
+      return { change, meeting, host: hosts[index] ?? null, changedOnHost: changedOnHost(meeting, index), was }
     })
     const gitFiles = await this.#gitFilesThatLeadOut(sandbox, to, candidates)
     return planCommit(candidates, {
       tree,
-      unitChanged: (unit) => compared?.trees[units.indexOf(unit)] !== false,
+      unitChanged: (unit) =>
+        compared?.trees[units.indexOf(unit)] ?? tree.anyChangedSince(unit, row.createdAt.getTime()),
       leadsOut: (path) => gitFiles.has(path),
       chosen: chosen?.map(bytesOf) ?? null,
       roots: [row.workspace, row.workspaceInside],
@@ -395,19 +433,30 @@ export class Commits {
   }
 
   /** What differs since the last commit, and what that left out; sorted by path. */
-  async #changes(sandbox: Sandbox, from: FilesState, to: ReadState, tree: HostTree): Promise<Change[]> {
+  async #changes(sandbox: Sandbox, from: FilesState, to: ReadState): Promise<Change[]> {
     const changes = await sandbox.changes(from, to)
     const leftOut = this.standing?.leftOut ?? []
     if (leftOut.length === 0) return changes
-    const known = new Map(changes.map((change) => [bytesOf(change), change]))
-    const base = new Map((await sandbox.changes(this.#stateOf('base'), to)).map((change) => [bytesOf(change), change]))
-    for (const path of leftOut) {
-      // As it differs from what the session began from: what was left out never reached the host.
-      const change = base.get(path)
-      if (change) known.set(path, change)
-      else if (known.has(path) && tree.look(path) === null) known.delete(path)
+    const found = new Map(changes.map((change) => [bytesOf(change), change]))
+    for (const [point, paths] of Map.groupBy(leftOut, this.#lastWritten())) {
+      const since = new Map(
+        (await sandbox.changes(this.#stateOf(point), to)).map((change) => [bytesOf(change), change]),
+      )
+      for (const path of paths) {
+        const change = since.get(path)
+        if (change) found.set(path, change)
+        else found.delete(path)
+      }
     }
-    return [...known].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, change]) => change)
+    return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, change]) => change)
+  }
+
+  /** @returns for a path the point whose entry the host was given there last */
+  #lastWritten(): (path: ByteString) => string {
+    const made = this.#rows
+      .filter(({ kind, status }) => kind === 'commit' && status === 'done')
+      .map(({ point, leftOut }) => ({ point, left: new Set(leftOut) }))
+    return (path) => made.findLast(({ left }) => !left.has(path))?.point ?? 'base'
   }
 
   async #gitFilesThatLeadOut(
@@ -471,11 +520,11 @@ export class Commits {
   }
 
   /** The host is as it was, or an error says what is not: then what it had is still in the folder. */
-  async #failed(id: string, folder: string): Promise<void> {
-    this.#context.store.commits.update(id, { status: 'failed' })
+  async #failed({ id, folder }: Pick<CommitRow, 'id' | 'folder'>): Promise<void> {
     const work = await readWork(folder)
     const isClean = work === null || (await takeBack(work, folder).catch(() => [''])).length === 0
-    if (isClean) await removeStaging(folder)
+    if (isClean) await this.#removeAll({ id, folder })
+    this.#context.store.commits.update(id, { status: 'failed' })
   }
 
   #undoable(id: string | null): CommitRow {
@@ -502,9 +551,9 @@ export class Commits {
     return commit
   }
 
-  #note(row: CommitRow, strays: readonly string[]): void {
+  #note(text: string): void {
     const context = this.#context
-    const text = `A commit was interrupted, and others changed ${strays.slice(0, 3).join(', ')} since: what the host had there is kept in ${row.folder}.`
+    if (context.row.notes.includes(text)) return
     context.updateRow({ notes: [...context.row.notes, text] })
     context.raiseSummary()
   }
@@ -585,5 +634,7 @@ function pathsWithin(theirs: string, ours: string, paths: readonly ByteString[])
 
 const countsText = ({ added, modified, deleted }: CommitRecord['counts']): string =>
   `${added} added, ${modified} modified, ${deleted} deleted`
+
+const ignore = (): void => {}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -60,7 +60,7 @@ else if (operation === 'undo') await session.undo()
 else if (operation === 'end') await session.end()
 else if (operation === 'destroy') await session.destroy()
 else if (operation === 'commit') await session.commits.apply({ paths: null, force: false, skipConflicts: false }, 'you')
-else if (operation === 'undo-commit') await session.commits.undo({ id: null }, 'you')
+else if (operation === 'undo-commit') await session.commits.undo({ id: null, force: false }, 'you')
 else if (operation === 'escalation') await escalate()
 else {
   const only = operation === 'only-files' ? 'files' : operation === 'only-messages' ? 'messages' : null

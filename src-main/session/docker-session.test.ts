@@ -82,7 +82,7 @@ suiteNeeding(['docker'], 'a session in docker', () => {
     expect(statSync(at('repository/.git/HEAD')).uid).toBe(statSync(home.workspace).uid)
     await rollback(session, 'base')
     expect(await tree(session)).toContain('./edited: as it was')
-    await session.commits.undo({ id: null }, 'you')
+    await session.commits.undo({ id: null, force: false }, 'you')
     expect(readdirSync(home.workspace).sort()).toEqual(['deleted', 'edited', 'kept.txt', 'theirs'])
     expect(readFileSync(at('theirs'), 'utf8')).toBe('theirs\n')
   })

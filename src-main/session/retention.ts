@@ -13,7 +13,7 @@ import type { Actor } from './pair-records.ts'
 export class Retention {
   readonly #context: SessionContext
   readonly #pair: Pair
-  readonly #commits: Pick<Commits, 'standing'>
+  readonly #commits: Pick<Commits, 'points'>
   readonly #measure: (sandbox: Sandbox) => Promise<number>
   /** Layers wait for the processes that hold them. */
   #waits = false
@@ -22,7 +22,7 @@ export class Retention {
   constructor(
     context: SessionContext,
     pair: Pair,
-    commits: Pick<Commits, 'standing'>,
+    commits: Pick<Commits, 'points'>,
     measure: (sandbox: Sandbox) => Promise<number>,
   ) {
     this.#context = context
@@ -134,8 +134,11 @@ export class Retention {
     if (point.pinned) return { why: 'it is pinned', nextStep: `\`rewind pin --off ${point.id}\` first.` }
     if (point.id === row.undo)
       return { why: 'undo goes there', nextStep: 'Take it after the next rewind, or undo this one.' }
-    if (point.id === this.#commits.standing?.point)
-      return { why: 'the last commit wrote it to the host', nextStep: 'Commit again, or undo that commit first.' }
+    if (this.#commits.points.has(point.id))
+      return {
+        why: 'a commit that can be undone wrote it to the host',
+        nextStep: 'Undo that commit first, or leave it out.',
+      }
     const rule = row.rules.autoRollback
     if (rule && targetOf(rule.to, points, row.head) === point.id)
       return { why: 'the automatic rollback goes there', nextStep: 'Give the rule another target first.' }

@@ -38,7 +38,7 @@ export const defineCommit: Define = (program, action) => {
       action<Options>(async (cli, operands, options) => {
         const paths = given(operands)
         assertOneWay(paths, options)
-        if (options.undo) return undo(cli)
+        if (options.undo) return undo(cli, options)
         const chosen = paths.length === 0 ? null : paths.map(chosenPath)
         if (options.patch !== undefined) return writePatch(cli, chosen, options.patch)
         if (options.branch !== undefined) return toBranch(cli, chosen, options.branch, options.message)
@@ -72,9 +72,9 @@ function chosenPath(path: string): ChosenPath {
   return { path: plain, rawPath: null }
 }
 
-async function undo(cli: Cli): Promise<void> {
+async function undo(cli: Cli, { force = false }: Options): Promise<void> {
   const { rpc, session } = await cli.begin('acts')
-  const result = await rpc.commit.undo({ session })
+  const result = await rpc.commit.undo({ session, force })
   cli.out.result(result, `Undone: the host has again what it had before (${summary(result.counts)}).`)
 }
 
