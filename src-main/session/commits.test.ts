@@ -416,6 +416,38 @@ suiteNeeding(['local'], 'commits to the host', () => {
     },
   )
 
+  test('what cannot be on the host is named and left out, and nothing else is touched by it', async () => {
+    const session = await beginWith({})
+    await say(
+      session,
+      // A folder of hundreds of levels: its path is longer than the host takes as one.
+      'perl -e \'for (1..200) { mkdir "a" x 20; chdir "a" x 20 or die $! } open F, ">file"; print F "deep"\'',
+    )
+    await say(
+      session,
+      'perl -MSocket -e \'socket(S, AF_UNIX, SOCK_STREAM, 0); bind(S, pack_sockaddr_un("socket"))\'; echo fine >fine',
+    )
+    await say(session, "mkdir link; printf 'gitdir: /etc\\n' >link/.git; ln -s ../../../etc/passwd out; ln -s fine in")
+    const found = await conflicts(session.commits.apply(everything, 'you'))
+    expect(found).toMatchObject({ socket: 'special', 'link/.git': 'linked-repository' })
+    const long = Object.entries(found).filter(([, obstacle]) => obstacle === 'too-long')
+    expect(long.length).toBeGreaterThan(20)
+    expect(long.every(([path]) => path.length > 3_000)).toBe(true)
+    expect(readdirSync(place.workspace)).toEqual(['kept.txt'])
+    // To insist does not help.
+    expect(await conflicts(session.commits.apply({ ...everything, force: true }, 'you'))).toMatchObject({
+      socket: 'special',
+    })
+    const result = await session.commits.apply({ ...everything, skipConflicts: true }, 'you')
+    expect(result.written.find(({ path }) => path === 'out')?.warning).toMatch(/leads out/)
+    expect(result.written.find(({ path }) => path === 'in')?.warning).toBeNull()
+    expect(text('fine')).toBe('fine\n')
+    expect(readlinkSync(at('out'))).toBe('../../../etc/passwd')
+    expect([existsSync(at('socket')), existsSync(at('link/.git'))]).toEqual([false, false])
+    await session.commits.undo({ id: null, force: false }, 'you')
+    expect(readdirSync(place.workspace)).toEqual(['kept.txt'])
+  })
+
   test('a halted session commits nothing', async () => {
     const session = await begin(manager, place.workspace)
     session.autoRollback({

@@ -46,6 +46,7 @@ interface Entry {
 
 const START_LIMIT_MS = 20_000
 const LOOK_AT_LAUNCHER_MS = 100
+const LAST_WORDS_MS = 200
 /** Between looks at commands that cannot tell. */
 const ADOPTED_LOOK_MS = 20
 /** The pair for the next command is made ready by then. */
@@ -194,7 +195,7 @@ export class Commands {
       if (!this.#options.namespace.holderLives) return null
       if (this.#launcher === null || !isRunning(this.#launcher.pid)) await this.openLauncher()
       entry.group = await this.#whereParked()
-      const answer = this.#pairWaits() ? await this.#ask(folder) : null
+      const answer = (this.#pairWaits() ? await this.#ask(folder) : null) ?? (await this.#traceOf(entry))
       if (answer !== null || attempt > 0 || !entry.command.running) {
         this.#parkAfter(entry.command)
         return answer
@@ -203,6 +204,11 @@ export class Commands {
       if (this.#launcher !== null && isRunning(this.#launcher.pid)) signal(this.#launcher.pid, 'SIGKILL')
       this.#launcher = null
     }
+  }
+
+  /** A command that nobody has heard of may have started all the same: the first thing that it does is to say so there. */
+  async #traceOf({ folder, folders }: Entry): Promise<LauncherNews | null> {
+    return (await folders.supervisor(folder)) === null ? null : { kind: 'started', folder }
   }
 
   /** Each by a shell of its own: nothing of root's waits inside for an agent to meddle with. */
@@ -232,7 +238,11 @@ export class Commands {
     const lost = async (): Promise<null> => {
       for (const end = Date.now() + START_LIMIT_MS; Date.now() < end; ) {
         await sleep(LOOK_AT_LAUNCHER_MS, undefined, { ref: false, signal: over.signal }).catch(ignore)
-        if (over.signal.aborted || launcher === null || !isRunning(launcher.pid) || !isUnderWay()) break
+        if (over.signal.aborted || launcher === null) break
+        if (isRunning(launcher.pid) && isUnderWay()) continue
+        // What it said last may be on its way, where this host was busy.
+        await sleep(LAST_WORDS_MS, undefined, { ref: false, signal: over.signal }).catch(ignore)
+        break
       }
       return null
     }

@@ -17,9 +17,9 @@ import {
   rmSync,
   utimesSync,
 } from 'node:fs'
-import { chmod, lstat, readdir, rm } from 'node:fs/promises'
+import { chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LayerFolder } from '../layers/index.ts'
+import { type LayerFolder, statusTimes } from '../layers/index.ts'
 import { BASE } from './layer-tree.ts'
 import type { Mount } from './mountinfo.ts'
 import type { OverlayState } from './state.ts'
@@ -161,8 +161,7 @@ export class Layers {
   /** Whether something was changed in an overlay since it was last frozen. Touching without changing counts. */
   async changed(overlay: Overlay, { upper, on, copiedAt }: OverlayState): Promise<boolean> {
     const path = this.path(overlay, upper)
-    if (copiedAt !== null)
-      return changedSince(Buffer.from(path), BigInt(copiedAt), overlay === 'machine' ? this.#runs : null)
+    if (copiedAt !== null) return changedSince(path, BigInt(copiedAt), overlay === 'machine' ? this.#runs : null)
     if (overlay === 'machine') return machineChanged(path, this.#runs)
     return hasEntries(path) || !sameAttributes(path, this.folder(overlay, on).path)
   }
@@ -170,8 +169,12 @@ export class Layers {
   /** Milliseconds since 1970 of the newest change in a live layer since it was last frozen; null where there is none. */
   async lastChange(overlay: Overlay, { upper, copiedAt }: OverlayState): Promise<number | null> {
     let newest: bigint | null = null
-    for await (const time of changeTimes(Buffer.from(this.path(overlay, upper))))
-      if ((copiedAt === null || time >= BigInt(copiedAt)) && (newest === null || time > newest)) newest = time
+    await statusTimes(this.path(overlay, upper), (time, isRoot) => {
+      // A fresh layer's folder bears the time at which it was made; later it tells of names that went from it.
+      const counts = time !== null && (copiedAt === null ? !isRoot : time >= BigInt(copiedAt))
+      if (counts && (newest === null || time > newest)) newest = time
+      return true
+    })
     return newest === null ? null : Number(newest / 1_000_000n)
   }
 
@@ -259,7 +262,7 @@ function unlessRefused(error: unknown): void {
 const QUICK_ENTRIES = 256
 const BLOCK_BYTES = 512
 
-/** Bytes on disk of a layer with few entries; null for one with many, or one that is closed to us. */
+/** Bytes on disk of a layer with few entries; null for one with many, a very deep one, or one that is closed to us. */
 export function quickBytes(path: string): number | null {
   let left = QUICK_ENTRIES
   const weigh = (folder: Buffer): number | null => {
@@ -276,7 +279,8 @@ export function quickBytes(path: string): number | null {
   try {
     return weigh(Buffer.from(path))
   } catch (error) {
-    unlessRefused(error)
+    // So deep that the kernel takes no path to it.
+    if ((error as NodeJS.ErrnoException).code !== 'ENAMETOOLONG') unlessRefused(error)
     return null
   }
 }
@@ -313,31 +317,16 @@ function sameAttributes(one: string, other: string): boolean {
 }
 
 /** Whether any entry's status changed at or after a time: content, attributes, names made and removed. */
-async function changedSince(path: Buffer, time: bigint, except: string | null): Promise<boolean> {
-  if ((await lstat(path, { bigint: true })).ctimeNs >= time) return true
-  for (const entry of await readdir(path, { withFileTypes: true, encoding: 'buffer' })) {
-    if (entry.name.toString('latin1') === except) continue
-    const child = Buffer.concat([path, Buffer.from('/'), entry.name])
-    if (entry.isDirectory()) {
-      if (await changedSince(child, time, null)) return true
-    } else if ((await lstat(child, { bigint: true })).ctimeNs >= time) return true
-  }
-  return false
-}
-
-/** When the status of each entry beneath a folder last changed, nanoseconds since 1970; what goes meanwhile is left out. */
-async function* changeTimes(path: Buffer): AsyncGenerator<bigint> {
-  const entries = await readdir(path, { withFileTypes: true, encoding: 'buffer' }).catch(unlessGone)
-  for (const entry of entries ?? []) {
-    const child = Buffer.concat([path, Buffer.from('/'), entry.name])
-    const stat = await lstat(child, { bigint: true }).catch(unlessGone)
-    if (stat) yield stat.ctimeNs
-    if (entry.isDirectory()) yield* changeTimes(child)
-  }
-}
-
-/** Gone, or closed to us by an agent that is the same user: nothing to be seen there. */
-function unlessGone(error: NodeJS.ErrnoException): null {
-  if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(error.code ?? '')) return null
-  throw error
+async function changedSince(path: string, since: bigint, except: string | null): Promise<boolean> {
+  let found = false
+  await statusTimes(
+    path,
+    (time) => {
+      // What happens in a folder that is closed to us cannot be seen.
+      found = time === null || time >= since
+      return !found
+    },
+    except,
+  )
+  return found
 }
