@@ -163,7 +163,9 @@ suiteNeeding(['local'], 'the packed SDK', () => {
     expect(stdout).toContain('File reverted: true')
     expect(stdout).toContain('Dangling message dropped: true')
     expect(stdout).toMatch(/The agent is told: \[\s*\{\s*role: 'system',\s*content:.*stable/s)
-    expect(stderr).not.toContain('REWIND_')
+    // What the block left is taken home.
+    expect(stderr).not.toContain('REWIND_NOT_COMMITTED')
+    expect(readFileSync(join(folder, 'demo_workspace/auth.py'), 'utf8')).toContain('def ')
   })
 
   test('its reference page is what the docstrings say', () => {
