@@ -2,17 +2,7 @@
  * Carries out what was prepared: all of it, or none. Each entry is looked at right before it is touched, and again once
  * it is out of everybody's reach; where it is another than was seen, all that was done is taken back.
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  unlinkSync,
-} from 'node:fs'
+import { chmodSync, closeSync, linkSync, lstatSync, openSync, readdirSync, renameSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CommitConflictError, DiskFullError, InvalidPathError } from '../contract/index.ts'
@@ -254,7 +244,7 @@ class Runner {
 /** File systems without hard links, files with as many as they can have, and those that may not be linked. */
 const NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK'])
 
-const exists = (path: string): boolean => existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 /** What went wrong, and what stands now. */
 function explained(error: unknown, strays: readonly ByteString[], folder: string): Error {

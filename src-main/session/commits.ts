@@ -239,7 +239,6 @@ export class Commits {
     const row: CommitRow = {
       ...this.#newRow('commit', by),
       point: point.id,
-      since: this.standing?.point ?? null,
       counts,
       leftOut: [...plan.left, ...skipped.map(({ path }) => path)],
     }
@@ -501,7 +500,6 @@ export class Commits {
       undoes: null,
       status: 'applying',
       point: 'base',
-      since: null,
       by,
       at: new Date(),
       counts: { added: 0, modified: 0, deleted: 0 },

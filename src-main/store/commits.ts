@@ -10,8 +10,6 @@ const commitRow = CommitRecord.omit({ left: true }).extend({
   undoes: z.string().nullable(),
   /** `applying` until it is known how it ended; `failed`: the host is as it was. */
   status: z.enum(['applying', 'done', 'undone', 'failed']),
-  /** The point that was last committed before it; null where it was the workspace as it was. */
-  since: z.string().nullable(),
   at: time,
   counts: json(FileCounts),
   /** Paths that differ and were left out, a character per byte. */

@@ -11,7 +11,6 @@ export const commits: Migration = {
       undoes TEXT,
       status TEXT NOT NULL,
       point TEXT NOT NULL,
-      since TEXT,
       by TEXT NOT NULL,
       at INTEGER NOT NULL,
       counts TEXT NOT NULL,
