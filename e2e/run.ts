@@ -20,7 +20,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, relative, resolve } from 'node:path'
-import { endProcessesIn } from './left-behind.ts'
+import { endProcessesIn, unmountBelow } from './left-behind.ts'
 import { type Part, type ReportLine, requiredParts } from './parts.ts'
 import { type Outcome, summarise } from './summary.ts'
 
@@ -58,6 +58,7 @@ try {
   for (const run of planRuns()) outcomes.push(await vitest(run))
   for (const { pid, command } of endProcessesIn(base))
     console.log(`left behind by a test, and ended: ${pid} ${command}`)
+  for (const path of unmountBelow(base)) console.log(`left behind by a test, and unmounted: ${path}`)
   const { lines, ok } = summarise(outcomes, filters.length > 0 ? [] : required)
   for (const line of lines) console.log(line)
   process.exitCode = ok ? 0 : 1
@@ -168,7 +169,7 @@ async function vitest(run: Run): Promise<Outcome> {
   ]
   const env = { ...run.env, TMPDIR: temporary, REWIND_TEST_REPORT: report, REWIND_REQUIRE: run.require.join(',') }
   const exitCode = await runToTheEnd(command, env)
-  return { ...countsIn(results), exitCode, report: linesIn(report) }
+  return { title: run.title, ...countsIn(results), exitCode, report: linesIn(report) }
 }
 
 function runToTheEnd([program = '', ...rest]: string[], env: NodeJS.ProcessEnv): Promise<number> {
@@ -188,26 +189,32 @@ function runToTheEnd([program = '', ...rest]: string[], env: NodeJS.ProcessEnv):
   })
 }
 
-function countsIn(results: string): Omit<Outcome, 'exitCode' | 'report'> {
-  if (!existsSync(results)) return { passed: [], failed: 0, skipped: [], brokenFiles: 0 }
-  const { numFailedTests, testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
-    numFailedTests: number
-    testResults: { status: string; assertionResults: { status: string; fullName: string }[] }[]
+function countsIn(results: string): Pick<Outcome, 'passed' | 'failed' | 'skipped'> {
+  if (!existsSync(results)) return { passed: [], failed: [], skipped: [] }
+  const { testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
+    testResults: {
+      name: string
+      status: string
+      message: string
+      assertionResults: { status: string; fullName: string; failureMessages: string[] }[]
+    }[]
   }
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
   const named = (...statuses: string[]) =>
     tests.filter(({ status }) => statuses.includes(status)).map(({ fullName }) => fullName)
-  const broken = testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  )
+  const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failures = assertionResults.filter((test) => test.status === 'failed')
+    if (failures.length > 0 || status !== 'failed')
+      return failures.map(({ fullName, failureMessages }) => ({ test: fullName, why: failureMessages[0] ?? '' }))
+    return [{ test: `${relative(root, name)} (the file itself)`, why: message }]
+  })
   return {
     passed: named('passed'),
-    failed: numFailedTests,
+    failed,
     // A name pattern leaves out what nobody asked for.
     skipped: options.some((option) => /^(-t|--testNamePattern)/.test(option))
       ? []
       : named('skipped', 'pending', 'todo'),
-    brokenFiles: broken.length,
   }
 }
 

@@ -3,10 +3,10 @@ import type { ReportLine } from './parts.ts'
 import { type Outcome, summarise } from './summary.ts'
 
 const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
+  title: '',
   passed: ['a', 'b', 'c'],
-  failed: 0,
+  failed: [],
   skipped: [],
-  brokenFiles: 0,
   exitCode: 0,
   report: [],
   ...fields,
@@ -14,6 +14,8 @@ const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
 const noBrowser: ReportLine = { suite: 'window', missing: 'browser', reason: 'no Chromium', remedy: 'install chromium' }
 const asRoot: ReportLine = { suite: 'engine', missing: 'userns', reason: 'running as root', remedy: 'be ordinary' }
 const shut: ReportLine = { suite: 'engine', missing: 'userns', reason: 'no user namespaces', remedy: 'sysctl' }
+
+const broke = { test: 'd', why: 'Error: expected 1\nto be 2\n    at a.test.ts:1:1' }
 
 describe('the end of a test run', () => {
   test('adds up the runs', () => {
@@ -60,9 +62,16 @@ describe('the end of a test run', () => {
     expect(ok).toBe(false)
   })
 
+  test('what failed is named at the end, with the user and the reason', () => {
+    const { lines } = summarise(
+      [outcome(), outcome({ title: 'as an ordinary user', failed: [broke], exitCode: 1 })],
+      [],
+    )
+    expect(lines[0]).toBe('failed as an ordinary user: d: Error: expected 1 to be 2')
+  })
+
   test.each([
-    ['a failed test', { failed: 2, exitCode: 1 }, 2],
-    ['a file that could not be collected', { brokenFiles: 1, exitCode: 1 }, 1],
+    ['a failed test', { failed: [broke, broke], exitCode: 1 }, 2],
     ['an unhandled error', { exitCode: 1 }, 1],
     ['a killed runner', { passed: [], exitCode: 137 }, 1],
   ])('%s is red', (_what, fields, failed) => {

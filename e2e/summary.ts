@@ -3,13 +3,14 @@ import type { Part, ReportLine } from './parts.ts'
 
 /** What came out of one vitest run. */
 export interface Outcome {
+  /** Which user ran it; empty for the first. */
+  title: string
   /** Full names of the tests. */
   passed: string[]
-  failed: number
+  /** Tests, and files that could not even be collected; `why` as vitest has it. */
+  failed: { test: string; why: string }[]
   /** Tests that did not run: of suites whose needs were not met, or by a condition of their own. */
   skipped: string[]
-  /** Test files that could not even be collected. */
-  brokenFiles: number
   exitCode: number
   report: ReportLine[]
 }
@@ -43,6 +44,10 @@ export function summarise(outcomes: readonly Outcome[], required: readonly Part[
   const failed = sum(outcomes, failures) + broken.length
   return {
     lines: [
+      // Again at the end: a log of an hour is often seen by its last lines alone.
+      ...outcomes.flatMap(({ title, failed }) =>
+        failed.map(({ test, why }) => `failed${title ? ` ${title}` : ''}: ${test}: ${firstLines(why)}`),
+      ),
       ...broken.map((part) => `REWIND_REQUIRE promises ${part}, but no suite that needs it ran`),
       ...(selfSkipped.length === 0 ? [] : [`not run, by a condition of their own: ${selfSkipped.join(', ')}`]),
       notRun.length === 0 ? 'not run: nothing, all suites ran' : `not run: ${notRun.join(', ')}`,
@@ -60,9 +65,16 @@ function ownConditions(outcomes: readonly Outcome[]): string[] {
 }
 
 /** A run that ended badly without a failed test (an unhandled error, a killed worker) is a failure too. */
-function failures({ failed, brokenFiles, exitCode }: Outcome): number {
-  const counted = failed + brokenFiles
-  return counted === 0 && exitCode !== 0 ? 1 : counted
+function failures({ failed, exitCode }: Outcome): number {
+  return failed.length === 0 && exitCode !== 0 ? 1 : failed.length
+}
+
+const SHOWN = 300
+
+/** What was expected, without where. */
+function firstLines(why: string): string {
+  const message = why.split(/\n\s+at /)[0] ?? ''
+  return message.replace(/\s+/g, ' ').trim().slice(0, SHOWN)
 }
 
 function sum(outcomes: readonly Outcome[], count: (outcome: Outcome) => number): number {

@@ -1,6 +1,6 @@
 /** Files and messages on a disk that is really full: each step is done whole or not at all, and says which. */
 import { execFileSync } from 'node:child_process'
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, globSync, openSync, readlinkSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -39,10 +39,23 @@ async function unmount(path: string): Promise<void> {
       execFileSync('umount', [path], { stdio: 'pipe' })
       return
     } catch (error) {
-      if (tries === 100) throw error
+      if (tries === 600) throw new Error(`still open there: ${openBelow(path).join(', ')}`, { cause: error })
       await sleep(50)
     }
   }
+}
+
+/** Which process has what open below a folder, or works in it. */
+function openBelow(folder: string): string[] {
+  return globSync('/proc/[0-9]*/{cwd,root,fd/*,map_files/*}').flatMap((link) => {
+    try {
+      const target = readlinkSync(link)
+      return target.startsWith(folder) ? [`${link} ${target}`] : []
+    } catch {
+      // It was closed meanwhile.
+      return []
+    }
+  })
 }
 
 /** To the last byte: what is there afterwards goes page by page. */
