@@ -20,6 +20,7 @@ import { defineInit } from './commands/init.ts'
 import { defineLedger } from './commands/ledger.ts'
 import { defineMcp } from './commands/mcp.ts'
 import { defineMessages } from './commands/messages.ts'
+import { definePause } from './commands/pause.ts'
 import { defineRetention } from './commands/retention.ts'
 import { defineRewind } from './commands/rewind.ts'
 import { defineRules } from './commands/rules.ts'
@@ -34,6 +35,7 @@ const families: Define[] = [
   defineFiles,
   defineExec,
   defineRun,
+  definePause,
   defineCheckpoint,
   defineRewind,
   defineRetention,

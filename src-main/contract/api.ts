@@ -192,6 +192,12 @@ export const contract = {
         }),
       )
       .output(z.object({ session: SessionSummary, text: z.string().nullable() })),
+    /**
+     * Holds every process in the sandbox still, and refuses commands and files with SessionPausedError, until `unpause`.
+     * Checkpoints, rewinds (which leave it paused) and whatever only looks go on.
+     */
+    pause: oc.input(SessionRef).output(SessionSummary),
+    unpause: oc.input(SessionRef).output(SessionSummary),
     /** Opens a session that a person began to agents, or closes it to them. */
     share: oc.input(SessionRef.extend({ on: z.boolean().default(true) })).output(SessionSummary),
     demo: oc.input(z.object({ engine: EngineChoice.default('auto') }).optional()).output(SessionSummary),

@@ -110,6 +110,8 @@ export class VerificationHaltError extends define('VERIFICATION_HALT', 6) {
 }
 /** The session waits for a decision and takes no other work. */
 export class SessionHaltedError extends define('SESSION_HALTED', 6) {}
+/** A person paused the session: nothing in it runs, and it takes no new commands and files until it is unpaused. */
+export class SessionPausedError extends define('SESSION_PAUSED', 6) {}
 /** The workspace on the host changed too, and not in the same way. */
 export class CommitConflictError extends define('COMMIT_CONFLICT', 7) {}
 /** The host's git is missing or could not do it. `data`: reason, and where it ran code and what it said. */
@@ -151,6 +153,7 @@ const classes = {
   VERIFICATION_UNKNOWN: VerificationUnknownError,
   VERIFICATION_HALT: VerificationHaltError,
   SESSION_HALTED: SessionHaltedError,
+  SESSION_PAUSED: SessionPausedError,
   COMMIT_CONFLICT: CommitConflictError,
   GIT_FAILED: GitError,
   DECLINED: DeclinedError,

@@ -8,6 +8,7 @@ import { commandBehaviours } from './conformance/commands.ts'
 import { fileBehaviours } from './conformance/files.ts'
 import { isolationBehaviours } from './conformance/isolation.ts'
 import { meetingBehaviours } from './conformance/meetings.ts'
+import { pauseBehaviours } from './conformance/pauses.ts'
 import { stateBehaviours } from './conformance/states.ts'
 import { survivalBehaviours } from './conformance/survival.ts'
 import { terminalBehaviours } from './conformance/terminals.ts'
@@ -25,5 +26,6 @@ export function describeProvider(name: string, source: ProviderSource): void {
   describe(`${name}: isolation`, () => isolationBehaviours(source))
   describe(`${name}: terminals`, () => terminalBehaviours(source))
   describe(`${name}: attacks`, () => attackBehaviours(source))
+  describe(`${name}: pauses`, () => pauseBehaviours(source))
   describe(`${name}: survival`, () => survivalBehaviours(source))
 }

@@ -227,7 +227,18 @@ export interface Sandbox {
   readonly restarted: boolean
   status(): Promise<SandboxStatus>
 
-  /** @throws InvalidPathError (cwd), InvalidOptionError (user), EngineUnavailableError, DiskFullError */
+  /** True where `pause` holds everything in it still; it stays so for whoever takes hold of it later. */
+  readonly paused: boolean
+  /**
+   * Holds every process in it still until `unpause`, and starts no other: everything else goes on, `rollback` too, after
+   * which it is paused as before. Time limits of commands stand still meanwhile. Does nothing where it is paused.
+   * @throws EngineUnavailableError where something would not stand still: nothing is paused then
+   */
+  pause(): Promise<void>
+  /** Does nothing where it is not paused. */
+  unpause(): Promise<void>
+
+  /** @throws InvalidPathError (cwd), InvalidOptionError (user), SessionPausedError, EngineUnavailableError, DiskFullError */
   exec(spec: CommandSpec): Promise<RunningCommand>
   /** Commands whose run folder is still there, running or ended: what a new host takes over. */
   commands(): Promise<RunningCommand[]>

@@ -18,7 +18,7 @@ export interface Ending {
 }
 
 /**
- * Commits where that is wanted, and ends the session; one that is halted is kept, and one whose commit failed.
+ * Commits where that is wanted, and ends the session; one that is halted or paused is kept, and one whose commit failed.
  * @throws CommitConflictError and the like, with the session kept
  */
 export async function conclude(
@@ -27,7 +27,7 @@ export async function conclude(
 ): Promise<void> {
   await line.call(async (rpc) => {
     const { status } = await rpc.sessions.get({ session })
-    if (status === 'halted' || !isLive({ status })) return
+    if (status === 'halted' || status === 'paused' || !isLive({ status })) return
     const commits = autoCommit && how === 'clean'
     if (commits) await rpc.commit.apply({ session })
     const left = how === 'failed' || commits ? 0 : await uncommitted(rpc, session)

@@ -30,6 +30,7 @@ export {
   SandboxNotFoundError,
   SessionHaltedError,
   SessionNotStartedError,
+  SessionPausedError,
   SessionRewoundError,
   StoreUnavailableError,
   VerificationFailedError,

@@ -595,6 +595,21 @@ export class RewindSession implements AsyncDisposable {
     return verdict ?? undefined
   }
 
+  /**
+   * Holds every process in the sandbox still until `unpause()`: commands and files are refused with SessionPausedError,
+   * time limits of commands stand still. Checkpoints, rewinds (which leave it paused) and reads go on. A paused session
+   * outlives its block, and the host.
+   * @throws EngineUnavailableError (something would not stand still: it goes on as before)
+   */
+  async pause(): Promise<void> {
+    await this.#look('pause', (rpc, at) => rpc.sessions.pause(at))
+  }
+
+  /** Has a paused session go on; one that halted meanwhile is halted then. */
+  async unpause(): Promise<void> {
+    await this.#look('unpause', (rpc, at) => rpc.sessions.unpause(at))
+  }
+
   /** @returns the ledger, as `ledger`. @throws SessionNotStartedError */
   getLedger(): VerificationLedger {
     this.#started('getLedger')

@@ -89,6 +89,8 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
         context.scope.findToEnd(input.session).destroy(input),
       ),
       resume: os.sessions.resume.handler((call) => of(call).resume(call.input)),
+      pause: os.sessions.pause.handler((call) => of(call).pause()),
+      unpause: os.sessions.unpause.handler((call) => of(call).unpause()),
       share: os.sessions.share.handler((call) => of(call).share(call.input.on)),
       demo: os.sessions.demo.handler(({ input }) => sessions.demo(input?.engine)),
     },

@@ -12,6 +12,7 @@ import {
   type ScopeName,
   SessionHaltedError,
   type SessionOptions,
+  SessionPausedError,
   type SessionSummary,
   shellWord,
 } from '../contract/index.ts'
@@ -33,7 +34,7 @@ export interface Scope {
   list(): SessionSummary[]
   /** @throws SandboxNotFoundError, also for a session that exists and is not open to it */
   find(ref: string): Session
-  /** @throws SessionHaltedError where only a person may decide how it goes on */
+  /** @throws SessionHaltedError, SessionPausedError where only a person may decide how it goes on */
   findToDecide(ref: string): Session
   /** @throws DeclinedError for a session that is not its to end */
   findToEnd(ref: string): Session
@@ -103,6 +104,10 @@ export function agentScope({ sessions, allowed, requests }: ScopeParts, grants: 
     if (status === 'halted')
       throw new SessionHaltedError(`Session ${name} is halted and waits for a person's decision.`, {
         nextStep: 'Ask the person to look at it in the window and to rewind it to a point that can be trusted.',
+      })
+    if (status === 'paused')
+      throw new SessionPausedError(`Session ${name} is paused by a person, who is looking at it as it is.`, {
+        nextStep: 'Ask the person to have it go on; then call again.',
       })
     // A rewind would answer it, or the session's end.
     if (pendingEscalations > 0)

@@ -96,7 +96,7 @@ export class Commands {
 
   /**
    * Starts a command; the same id again joins the one that runs or ran.
-   * @throws InvalidPathError (cwd), SessionHaltedError, SandboxNotFoundError, EngineUnavailableError, DiskFullError
+   * @throws InvalidPathError (cwd), SessionHaltedError, SessionPausedError, SandboxNotFoundError, EngineUnavailableError, DiskFullError
    */
   start(request: CommandRequest): Promise<CommandRecord> {
     const earlier = this.#starting.get(request.id)
@@ -110,6 +110,7 @@ export class Commands {
     const context = this.#context
     const known = context.store.commands.get(context.id, request.id)
     if (known) return known
+    context.assertGoing()
     const sandbox = await (request.halted ? context.live() : context.workable())
     const record: CommandRecord = {
       id: request.id,
@@ -129,6 +130,7 @@ export class Commands {
     }
     return context.gate.shared(async () => {
       context.assertEpoch(request.epoch)
+      context.assertGoing()
       context.store.commands.insert(record)
       let command: RunningCommand
       try {

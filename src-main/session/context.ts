@@ -7,6 +7,7 @@ import {
   type Point,
   SandboxNotFoundError,
   SessionHaltedError,
+  SessionPausedError,
   SessionRewoundError,
   type SessionSummary,
   shellWord,
@@ -251,13 +252,35 @@ export class SessionContext {
 
   /** As {@link live}, for what changes the sandbox; a halted session only takes a decision. */
   async workable(): Promise<Sandbox> {
-    const { haltedBy, name, status } = this.row
-    if (status === 'halted')
+    const { haltedBy, name } = this.row
+    if (haltedBy !== null)
       throw new SessionHaltedError(`Session ${name} is halted: the verifier could not decide.`, {
         nextStep: `Look at its changes and output; \`rewind resume --session ${shellWord(name)}\` or a rewind to a point that you trust lets it go on.`,
         data: { haltedBy },
       })
     return this.live()
+  }
+
+  /** As {@link workable}, for what runs or writes in the sandbox. @throws SessionPausedError too */
+  acting(): Promise<Sandbox> {
+    this.assertGoing()
+    return this.workable()
+  }
+
+  /** @throws SessionPausedError */
+  assertGoing(): void {
+    const { name, status } = this.row
+    if (status !== 'paused') return
+    throw new SessionPausedError(`Session ${name} is paused; nothing was done.`, {
+      nextStep: `It goes on when a person says so, in the window or by \`rewind unpause --session ${shellWord(name)}\`; then try again.`,
+      data: { session: this.id },
+    })
+  }
+
+  /** @param haltedBy the verdict that halts it; null where it goes on. One that is paused stays so. */
+  setHalted(haltedBy: SessionRow['haltedBy']): void {
+    const paused = this.row.status === 'paused'
+    this.updateRow({ haltedBy, status: paused ? 'paused' : haltedBy === null ? 'running' : 'halted' })
   }
 
   /** Resolves when taking hold of the sandbox after a restart is over, however it went. */

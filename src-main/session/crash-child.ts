@@ -57,7 +57,10 @@ if (operation === 'prune') await session.prune({ points: ['first', 'second'], ke
 else if (operation === 'checkpoint')
   await session.checkpoint({ label: 'second', why: null, messages: null, takenBy: 'you' })
 else if (operation === 'undo') await session.undo()
-else if (operation === 'end') await session.end()
+else if (operation === 'pause') {
+  await session.pause()
+  await session.unpause()
+} else if (operation === 'end') await session.end()
 else if (operation === 'destroy') await session.destroy()
 else if (operation === 'commit') await session.commits.apply({ paths: null, force: false, skipConflicts: false }, 'you')
 else if (operation === 'undo-commit') await session.commits.undo({ id: null, force: false }, 'you')

@@ -13,6 +13,7 @@ import {
   crashPoints,
   endCrashPoints,
   escalationCrashPoints,
+  pauseCrashPoints,
   pruneCrashPoints,
   shellCrashPoints,
 } from '../store/index.ts'
@@ -173,6 +174,25 @@ suiteNeeding(['local'], 'a crash in the middle', () => {
         if (!removed) await session.destroy()
         expect(readdirSync(join(place.home, 'sandboxes'))).toEqual([])
         expect(await tree(await begin(manager, place.workspace))).toBe('./kept.txt: as it was\n')
+      } finally {
+        await close()
+      }
+    })
+
+  for (const point of pauseCrashPoints)
+    test(`host killed at ${point}`, async () => {
+      await prepare()
+      const { signal, stdout } = operate('pause', point)
+      expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' })
+      const { manager, close } = await place.open()
+      try {
+        const session = manager.find('test')
+        const paused = point === 'pause:held'
+        await session.details()
+        await expect.poll(() => session.summary().status).toBe(paused ? 'paused' : 'running')
+        await session.unpause()
+        expect(session.summary().status).toBe('running')
+        expect(await tree(session)).toBe(SECOND_TREE)
       } finally {
         await close()
       }

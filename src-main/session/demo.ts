@@ -98,7 +98,8 @@ export class DemoPlayer {
   async #story(session: Session): Promise<void> {
     const history: Message[] = [REQUEST]
     const step = async (n: number, text: string) => {
-      await sleep(pace(), undefined, { signal: this.#stop.signal })
+      do await sleep(pace(), undefined, { signal: this.#stop.signal })
+      while (session.summary().status === 'paused')
       this.#tell(session, n, text)
     }
 

@@ -379,10 +379,7 @@ export class Escalations {
 
   #halt(evidence: Evidence, escalation: string): void {
     const { verifierCommand, text, attempts, checkpoint } = evidence
-    this.#context.updateRow({
-      status: 'halted',
-      haltedBy: { escalation, verifierCommand, notes: text, attempts, checkpoint },
-    })
+    this.#context.setHalted({ escalation, verifierCommand, notes: text, attempts, checkpoint })
     withdrawEscalations(this.#context, 'the session was halted by another verdict', 'rule')
   }
 
@@ -393,7 +390,7 @@ export class Escalations {
     if (status === 'withdrawn') {
       const data = { escalation: id }
       const text = `The verifier could not decide, and the question was withdrawn: ${note}.`
-      return this.#context.row.status === 'halted'
+      return this.#context.row.haltedBy !== null
         ? new SessionHaltedError(text, { nextStep: 'A person has to look at it first.', data })
         : new CancelledError(text, { nextStep: 'Run it again.', data })
     }

@@ -157,7 +157,7 @@ export class SessionManager {
         )
       if (earlier && !options.force)
         return { session: this.#session(earlier.id).summary(), attached: true, created: false }
-      if (earlier?.status === 'halted')
+      if (earlier && earlier.haltedBy !== null)
         throw new SessionHaltedError(
           `Session ${options.name} is halted and waits for a decision; it is not replaced silently.`,
           {
@@ -486,7 +486,7 @@ export class SessionManager {
       // The session is in the map by then: attach is never done in the same tick.
       const session = this.#session(row.id)
       if (!sandbox.ended) await session.recover(sandbox)
-      session.restate(sandbox.ended ? 'ended' : 'running', sandbox.losses)
+      session.restate(sandbox.ended ? 'ended' : sandbox.paused ? 'paused' : 'running', sandbox.losses)
       return sandbox
     } catch (error) {
       const gone = error instanceof SandboxNotFoundError

@@ -214,8 +214,8 @@ export class PairRecords {
   #letGoOn({ ref, by }: RollbackIntent): void {
     const context = this.#context
     withdrawEscalations(context, `the session was rewound to ${ref}`, by)
-    if (context.row.status !== 'halted') return
-    context.updateRow({ status: 'running', haltedBy: null })
+    if (context.row.haltedBy === null) return
+    context.setHalted(null)
     context.appendLedger({ eventType: 'resume', status: 'rolled_back', checkpoint: ref, decidedBy: by })
     context.raiseSummary()
   }

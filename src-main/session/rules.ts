@@ -128,7 +128,7 @@ export class Rules {
   ): Promise<AutoRollback | null> {
     const rule = this.current.autoRollback
     const context = this.#context
-    if (!rule?.events.includes(event) || context.row.status === 'halted') return null
+    if (!rule?.events.includes(event) || context.row.haltedBy !== null) return null
     try {
       resolvePoint(rule.to, context.points, context.row.head)
     } catch (error) {
@@ -171,7 +171,7 @@ export class Rules {
    *   rewound or ended meanwhile: nothing is judged)
    */
   async runTests(command: CommandLine | null): Promise<Passed> {
-    await this.#context.workable()
+    await this.#context.acting()
     const { epoch } = this.#context.row
     const verifier = this.current.autoRollback?.verifier ?? null
     if (!verifier) return this.#runByExitCode(command)
@@ -234,8 +234,8 @@ export class Rules {
   }
 
   #assertHalted(): void {
-    const { name, status } = this.#context.row
-    if (status !== 'halted')
+    const { name, status, haltedBy } = this.#context.row
+    if (haltedBy === null)
       throw new InvalidOptionError(`Session ${name} is not halted, but ${status}.`, {
         nextStep: 'There is nothing to resume.',
       })
@@ -244,7 +244,7 @@ export class Rules {
   #goOn(row: Partial<LedgerEntry> & Pick<LedgerEntry, 'status'>): void {
     const context = this.#context
     context.transaction(() => {
-      context.updateRow({ status: 'running', haltedBy: null })
+      context.setHalted(null)
       context.appendLedger({ eventType: 'resume', decidedBy: 'you', ...row })
       context.raiseSummary()
     })

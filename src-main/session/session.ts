@@ -149,10 +149,10 @@ export class Session {
   }
 
   /** What taking hold of the sandbox after a restart has shown. @param losses what a person should know of it */
-  restate(found: 'running' | 'ended' | 'destroyed' | 'unreachable', losses: readonly string[] = []): void {
+  restate(found: 'running' | 'paused' | 'ended' | 'destroyed' | 'unreachable', losses: readonly string[] = []): void {
     const context = this.#context
-    const { status, notes } = context.row
-    const now = found === 'running' && status === 'halted' ? 'halted' : found
+    const { status, notes, haltedBy } = context.row
+    const now = found === 'running' && haltedBy !== null ? 'halted' : found
     if (now === status && losses.length === 0) return
     const over = now === 'ended' || now === 'destroyed'
     context.transaction(() => {
@@ -177,7 +177,7 @@ export class Session {
     if (context.row.status === 'unreachable') await context.live().catch(ignore)
     const { row, points } = context
     const line = currentLine(points, row.head)
-    const alive = row.status === 'running' || row.status === 'halted'
+    const alive = row.status === 'running' || row.status === 'paused' || row.status === 'halted'
     const sandbox = alive ? await context.live() : null
     // What stands since somebody saved: after an undo the head is what the rewind had left, and that counts.
     const saved = lastSaved(points, row.head)?.id ?? row.head
@@ -310,12 +310,13 @@ export class Session {
 
   async write(input: Inputs['files']['write']): Promise<{ path: string; target: string }> {
     const context = this.#context
-    const sandbox = await context.workable()
+    const sandbox = await context.acting()
     context.assertEpoch(input.epoch)
     if (input.tool) await this.onToolCall({ messages: null, tool: input.tool })
     const bytes = Buffer.from(input.content, input.encoding === 'base64' ? 'base64' : 'utf8')
     const target = await context.gate.shared(async () => {
       context.assertEpoch(input.epoch)
+      context.assertGoing()
       return sandbox.writeFile(input.path, bytes)
     })
     context.raise({ type: 'filesChanged' })
@@ -449,7 +450,7 @@ export class Session {
   }
 
   async onToolCall(input: WithDefaults<Inputs['rules']['onToolCall']>): Promise<{ checkpoint: string | null }> {
-    await this.#context.workable()
+    await this.#context.acting()
     this.#context.assertEpoch(input.epoch)
     const { messages } = input
     if (messages !== null) await this.sync({ ...input, messages, revision: null })
@@ -495,6 +496,40 @@ export class Session {
 
   verifyLedger(): LedgerCheck {
     return this.#context.store.ledger.verify(this.id)
+  }
+
+  /**
+   * Holds every process in the sandbox still, and takes no commands and files, until {@link unpause}. What only looks,
+   * checkpoints and rewinds go on, and a rewind leaves it paused. Does nothing where it is paused.
+   * @throws EngineUnavailableError where something would not stand still: it is as before then
+   */
+  async pause(): Promise<SessionSummary> {
+    const sandbox = await this.#context.live()
+    return this.#context.gate.exclusive(async () => {
+      await sandbox.pause()
+      crashPoint('pause:held')
+      return this.#setStatus('paused')
+    })
+  }
+
+  async unpause(): Promise<SessionSummary> {
+    const context = this.#context
+    const sandbox = await context.live()
+    return context.gate.exclusive(async () => {
+      await sandbox.unpause()
+      crashPoint('pause:released')
+      return this.#setStatus(context.row.haltedBy === null ? 'running' : 'halted')
+    })
+  }
+
+  #setStatus(status: 'running' | 'paused' | 'halted'): SessionSummary {
+    const context = this.#context
+    if (context.row.status === status) return this.summary()
+    return context.transaction(() => {
+      context.updateRow({ status })
+      context.raiseSummary()
+      return this.summary()
+    })
   }
 
   /** Processes and mounts gone, layers kept. */

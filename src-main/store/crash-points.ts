@@ -14,6 +14,9 @@ export const crashPoints = [
 /** Points while a session is ended or destroyed, after which the sandbox is not what the store says of it. */
 export const endCrashPoints = ['end:sandbox-ended', 'destroy:sandbox-ended', 'destroy:sandbox-removed'] as const
 
+/** Points while a session is paused or goes on again. */
+export const pauseCrashPoints = ['pause:held', 'pause:released'] as const
+
 /** Points while an escalation is raised, decided and carried out. */
 export const escalationCrashPoints = ['escalation:raised', 'escalation:answered', 'escalation:carried-out'] as const
 
@@ -50,6 +53,7 @@ export const shellCrashPoints = [
 export type CrashPoint =
   | (typeof crashPoints)[number]
   | (typeof endCrashPoints)[number]
+  | (typeof pauseCrashPoints)[number]
   | (typeof escalationCrashPoints)[number]
   | (typeof pruneCrashPoints)[number]
   | (typeof compactCrashPoints)[number]

@@ -9,6 +9,7 @@ export {
   crashPoints,
   endCrashPoints,
   escalationCrashPoints,
+  pauseCrashPoints,
   preImageCrashPoints,
   pruneCrashPoints,
   shellCrashPoints,

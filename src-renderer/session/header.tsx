@@ -13,6 +13,7 @@ import { focusTimeline } from '../timeline/focus.ts'
 import { pointOf } from '../timeline/moments.ts'
 import type { Selection } from '../timeline/selection-store.ts'
 import { CheckpointPopover } from './checkpoint-popover.tsx'
+import { PauseButton } from './pause-button.tsx'
 import { ShareSwitch } from './share-switch.tsx'
 
 /** Where Rewind would go for what is selected: the point itself, or for now where a bare rewind goes. */
@@ -57,6 +58,7 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
       {live ? (
         <div className="flex shrink-0 items-center gap-2">
           {details.begunBy === 'person' ? <ShareSwitch session={details} /> : null}
+          <PauseButton session={details} />
           {timeline.undo ? (
             <Button
               icon={<Undo2 size={14} />}

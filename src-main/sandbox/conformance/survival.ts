@@ -12,9 +12,19 @@ import { eventually, type ProviderSource, World } from './world.ts'
 const CHILD = join(import.meta.dirname, 'child-host.ts')
 
 /** A host in its own process that made a sandbox and started commands. @returns how to kill it */
-async function hostThatDies(world: World, id: string, commands: { id: string; command: string; wait: boolean }[]) {
+/**
+ * A host in a process of its own, which has made a sandbox and started commands in it.
+ * @param last what it does then
+ * @returns kills it
+ */
+export async function hostThatDies(
+  world: World,
+  id: string,
+  commands: { id: string; command: string; wait: boolean }[],
+  last: 'pause' | '' = '',
+) {
   const { module, factory } = world.source
-  const args = [CHILD, module, factory, world.home, JSON.stringify(world.spec({ id })), JSON.stringify(commands)]
+  const args = [CHILD, module, factory, world.home, JSON.stringify(world.spec({ id })), JSON.stringify(commands), last]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   for await (const line of createInterface(child.stdout)) if (line === 'ready') break

@@ -38,6 +38,7 @@ export interface Taken {
   losses: string[]
   restarted: boolean
   ended: boolean
+  paused: boolean
 }
 
 type Stream = 'stdout' | 'stderr'
@@ -56,6 +57,8 @@ export type InsideCalls = {
   open(): Promise<Taken>
 
   status(): Promise<SandboxStatus>
+  pause(): Promise<void>
+  unpause(): Promise<void>
   exec(spec: CommandSpec): Promise<void>
   commands(): Promise<string[]>
   /** Answered when the command has ended; null where nothing is known of it any more. */

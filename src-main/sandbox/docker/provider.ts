@@ -77,7 +77,13 @@ class DockerProvider implements SandboxProvider {
     const container = await this.#existing(engine, id)
     const facts = this.#notes.read(id)
     if (facts !== null)
-      return this.#sandbox(engine, container, { facts, losses: [], restarted: false, ended: true }, null, randomUUID())
+      return this.#sandbox(
+        engine,
+        container,
+        { facts, losses: [], restarted: false, ended: true, paused: false },
+        null,
+        randomUUID(),
+      )
     return this.#reaching(id, async () => {
       await container.revive()
       return this.#take(engine, container, (link) => link.call('open'))

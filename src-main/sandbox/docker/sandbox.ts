@@ -45,6 +45,7 @@ export interface DockerSandboxOptions {
   losses: readonly string[]
   restarted: boolean
   ended: boolean
+  paused: boolean
   /** The engine, where one was started already. */
   link: Link | null
   /** Called when the sandbox is destroyed. */
@@ -61,6 +62,7 @@ export class DockerSandbox implements Sandbox {
   #link: Link | null
   #linking: Promise<Link> | null = null
   #ended: boolean
+  #paused: boolean
   /** This host has let go of it, or it is no more. */
   #left = false
   #idle: NodeJS.Timeout | undefined
@@ -73,11 +75,27 @@ export class DockerSandbox implements Sandbox {
     this.restarted = options.restarted
     this.#link = options.link
     this.#ended = options.ended
+    this.#paused = options.paused
     this.#rest()
   }
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  get paused(): boolean {
+    return this.#paused
+  }
+
+  /** Within the container, whose engine goes on: `docker pause` would stop that too, and nothing could be read. */
+  async pause(): Promise<void> {
+    await this.#ask('pause')
+    this.#paused = true
+  }
+
+  async unpause(): Promise<void> {
+    await this.#ask('unpause')
+    this.#paused = false
   }
 
   status(): Promise<SandboxStatus> {

@@ -8,6 +8,9 @@ import type { CommandMeta, RecordedEnd } from './run-folder.ts'
 
 type Stream = 'stdout' | 'stderr'
 
+/** How long a sandbox was paused since a moment, and whether it is. */
+export type Paused = (since: number) => { ms: number; now: boolean }
+
 /** Where a command's output is read from, and how it is ended. */
 export interface CommandAccess {
   size(stream: Stream): Promise<number>
@@ -18,6 +21,8 @@ export interface CommandAccess {
   remove(): Promise<void>
 }
 
+const NEVER: Paused = () => ({ ms: 0, now: false })
+
 const COPY_BYTES = 1 << 20
 /** setTimeout takes no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -25,21 +30,25 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export class LocalCommand implements RunningCommand {
   readonly id: string
   readonly ended: Promise<CommandEnd>
-  readonly #startedAt: number
+  readonly startedAt: number
+  readonly #deadline: number | null
+  readonly #paused: Paused
   readonly #access: CommandAccess
   readonly #resolve: (end: CommandEnd) => void
   #end: CommandEnd | null = null
   #killing: { reason: 'timed-out' | 'cancelled'; done: Promise<void> } | null = null
   #timer: NodeJS.Timeout | undefined
 
-  constructor(meta: CommandMeta, access: CommandAccess) {
+  constructor(meta: CommandMeta, access: CommandAccess, paused: Paused = NEVER) {
     this.id = meta.id
-    this.#startedAt = meta.startedAt
+    this.startedAt = meta.startedAt
+    this.#deadline = meta.deadline
+    this.#paused = paused
     this.#access = access
     const { promise, resolve } = Promise.withResolvers<CommandEnd>()
     this.ended = promise
     this.#resolve = resolve
-    if (meta.deadline !== null) this.#armTimer(meta.deadline)
+    this.watchTime()
   }
 
   get running(): boolean {
@@ -61,7 +70,7 @@ export class LocalCommand implements RunningCommand {
   settle(end: Omit<CommandEnd, 'durationMs'>): void {
     if (this.#end !== null) return
     clearTimeout(this.#timer)
-    this.#end = { ...end, durationMs: Math.max(0, Date.now() - this.#startedAt) }
+    this.#end = { ...end, durationMs: Math.max(0, Date.now() - this.startedAt) }
     this.#resolve(this.#end)
   }
 
@@ -98,10 +107,16 @@ export class LocalCommand implements RunningCommand {
     await this.#access.remove()
   }
 
-  #armTimer(deadline: number): void {
+  /** To be called when the sandbox was paused, or goes on. */
+  watchTime(): void {
+    clearTimeout(this.#timer)
+    if (this.#deadline === null || !this.running) return
+    const { ms, now } = this.#paused(this.startedAt)
+    if (now) return
+    const deadline = this.#deadline + ms
     const wait = Math.min(LONGEST_TIMER_MS, Math.max(0, deadline - Date.now()))
     this.#timer = setTimeout(() => {
-      if (Date.now() < deadline) this.#armTimer(deadline)
+      if (Date.now() < deadline) this.watchTime()
       else this.kill('timed-out').catch(() => this.settle({ status: 'lost', code: null, signal: null }))
     }, wait)
   }

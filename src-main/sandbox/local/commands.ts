@@ -7,10 +7,17 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineUnavailableError, InvalidOptionError, InvalidPathError, type ProcessInfo } from '../../contract/index.ts'
+import {
+  EngineUnavailableError,
+  InvalidOptionError,
+  InvalidPathError,
+  type ProcessInfo,
+  SessionPausedError,
+  type TerminalSize,
+} from '../../contract/index.ts'
 import type { CommandSpec, RunningCommand } from '../sandbox.ts'
 import type { ControlGroups } from './cgroup.ts'
-import { LocalCommand } from './command.ts'
+import { LocalCommand, type Paused } from './command.ts'
 import { Launcher, type LauncherNews } from './launcher.ts'
 import { asDiskFull, type Namespace } from './namespace.ts'
 import {
@@ -42,6 +49,8 @@ interface Entry {
   folders: RunFolders
   /** What is said in place of its standard error where its output could not be kept. */
   lost: Buffer | null
+  /** The size that its terminal gets once the sandbox goes on. */
+  size: TerminalSize | null
 }
 
 const START_LIMIT_MS = 20_000
@@ -67,6 +76,7 @@ export interface CommandsOptions {
   environment: Readonly<Record<string, string>>
   /** The words before each command. */
   starter: readonly string[]
+  paused: Paused
   /** Host folder for run folders that a rollback took out of the view. */
   kept: string
 }
@@ -127,6 +137,33 @@ export class Commands {
     })
   }
 
+  get #paused(): boolean {
+    return this.#options.paused(Date.now()).now
+  }
+
+  /** Resolves when nothing of ours is on its way inside, so that all can be held still. */
+  async quiet(): Promise<void> {
+    await this.#whereParked()
+  }
+
+  /** The sandbox was paused, or goes on. */
+  paused(): void {
+    for (const { command } of this.#entries.values()) command.watchTime()
+    if (this.#paused) return
+    for (const entry of this.#entries.values()) {
+      const { size } = entry
+      entry.size = null
+      // Its program draws in the old size until it is told another one.
+      if (size !== null) this.#terminal(entry).resize(size).catch(ignore)
+    }
+  }
+
+  /** When the first of those that run began, milliseconds since 1970; null where none runs. */
+  get runsSince(): number | null {
+    const began = [...this.#entries.values()].flatMap(({ command }) => (command.running ? [command.startedAt] : []))
+    return began.length === 0 ? null : Math.min(...began)
+  }
+
   /** Takes over the commands of an earlier host. */
   async adopt(): Promise<void> {
     for (const folders of [this.#kept, this.#folders]) {
@@ -154,6 +191,7 @@ export class Commands {
   async #startNext(spec: CommandSpec, cwd: string): Promise<RunningCommand> {
     const known = this.#entries.get(spec.id)
     if (known) return known.command
+    if (this.#paused) throw paused()
     this.#hurry()
     const user = spec.user ?? 'agent'
     if (user === 'root' && this.#options.plan.image === null) throw noRoot()
@@ -318,21 +356,29 @@ export class Commands {
       user,
       folders,
       lost: null,
-      command: new LocalCommand(meta, {
-        size: async (stream) =>
-          said(entry, stream)?.length ?? this.#use(entry, () => entry.folders.size(folder, stream)),
-        read: async (stream, offset, limit) =>
-          said(entry, stream)?.subarray(offset, offset + limit) ??
-          this.#use(entry, () => entry.folders.read(folder, stream, offset, limit)),
-        type: (bytes) => this.#terminal(entry).type(bytes),
-        resize: (size) => this.#terminal(entry).resize(size),
-        kill: () => this.#kill(entry),
-        remove: () =>
-          this.#use(entry, async () => {
-            if (entry.lost === null) entry.folders.remove(folder)
-            this.#entries.delete(meta.id)
-          }),
-      }),
+      size: null,
+      command: new LocalCommand(
+        meta,
+        {
+          size: async (stream) =>
+            said(entry, stream)?.length ?? this.#use(entry, () => entry.folders.size(folder, stream)),
+          read: async (stream, offset, limit) =>
+            said(entry, stream)?.subarray(offset, offset + limit) ??
+            this.#use(entry, () => entry.folders.read(folder, stream, offset, limit)),
+          type: (bytes) => this.#terminal(entry).type(bytes),
+          resize: async (size) => {
+            if (this.#paused) entry.size = size
+            else await this.#terminal(entry).resize(size)
+          },
+          kill: () => this.#kill(entry),
+          remove: () =>
+            this.#use(entry, async () => {
+              if (entry.lost === null) entry.folders.remove(folder)
+              this.#entries.delete(meta.id)
+            }),
+        },
+        this.#options.paused,
+      ),
     }
     return entry
   }
@@ -531,6 +577,11 @@ export class Commands {
     else if (!alive && (supervisor !== null || adopted)) command.vanished()
   }
 }
+
+const paused = (): SessionPausedError =>
+  new SessionPausedError('The sandbox is paused: nothing is started in it.', {
+    nextStep: '`rewind unpause` has it go on.',
+  })
 
 const ROOT_USER = { uid: 0, gid: 0 }
 

@@ -9,6 +9,8 @@ const STOP_LIMIT_MS = 2_000
 const VFORK_MS = 10
 
 export class Freezer {
+  /** Frozen until further notice, with what was stopped for it by signals. */
+  #held: ReadonlyMap<number, string> | null = null
   readonly #groups: ControlGroups | null
   readonly #find: () => readonly HostProcess[]
 
@@ -20,6 +22,7 @@ export class Freezer {
 
   /** @throws EngineUnavailableError where something would not stand still; it goes on then */
   async whileFrozen<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#held !== null) return act()
     if (this.#groups !== null) {
       try {
         if (await this.#groups.freeze()) return await act()
@@ -33,7 +36,33 @@ export class Freezer {
       await this.#stopAll(stopped)
       return await act()
     } finally {
-      for (const [pid, startTime] of stopped) if (readProcess(pid)?.startTime === startTime) signal(pid, 'SIGCONT')
+      goOn(stopped)
+    }
+  }
+
+  /** Until {@link release}. @throws EngineUnavailableError where something would not stand still; it goes on then */
+  async hold(): Promise<void> {
+    if (this.#held !== null) return
+    const stopped = new Map<number, string>()
+    try {
+      if (this.#groups === null) await this.#stopAll(stopped)
+      else if (!(await this.#groups.freeze())) throw notStill()
+    } catch (error) {
+      this.#groups?.thaw()
+      goOn(stopped)
+      throw error
+    }
+    this.#held = stopped
+  }
+
+  release(): void {
+    const stopped = this.#held
+    this.#held = null
+    // What an earlier host stopped, this one did not write down.
+    if (stopped === null || (this.#groups === null && stopped.size === 0)) this.thaw()
+    else {
+      this.#groups?.thaw()
+      goOn(stopped)
     }
   }
 
@@ -59,6 +88,10 @@ export class Freezer {
       await sleep(1)
     }
   }
+}
+
+function goOn(stopped: ReadonlyMap<number, string>): void {
+  for (const [pid, startTime] of stopped) if (readProcess(pid)?.startTime === startTime) signal(pid, 'SIGCONT')
 }
 
 const isStopped = ({ state }: HostProcess): boolean => state === 'T' || state === 't'

@@ -46,7 +46,7 @@ import { isAlive } from './processes.ts'
 import { endHolder, groupName, removeFolder } from './remove.ts'
 import { placePath } from './root-plan.ts'
 import { OVERLAYS, Standing } from './standing.ts'
-import { bootId, type SandboxState, StateFile, type StoredSpec } from './state.ts'
+import { bootId, type Pause, type SandboxState, StateFile, type StoredSpec } from './state.ts'
 import { repairView } from './view.ts'
 
 /** Between a checkpoint and the sync of what it froze: several in a row share one. */
@@ -112,6 +112,7 @@ export class LocalSandbox implements Sandbox {
       stored,
       plan,
       environment: options.environment,
+      paused: (since) => pausedSince(this.#standing.state.pauses ?? [], since),
       starter: plan.image === null ? [] : options.programs.starter,
       kept: join(folder, 'kept'),
     })
@@ -200,12 +201,17 @@ export class LocalSandbox implements Sandbox {
       await this.#repair()
       const holder = await this.#namespace.hold()
       await this.#write({ ...this.#standing.state, holder, bootId: bootId() })
-      await this.#commands.openLauncher()
+      await this.#launch()
     } catch (error) {
       await this.#namespace.close()
       throw error
     }
     this.#begin()
+  }
+
+  /** While it is paused there is nothing to launch, and a launcher in frozen groups would be waited for in vain. */
+  async #launch(): Promise<void> {
+    if (!this.paused) await this.#commands.openLauncher()
   }
 
   async #build(): Promise<void> {
@@ -250,8 +256,9 @@ export class LocalSandbox implements Sandbox {
     await this.#namespace.enter(holder)
     this.#holdBase()
     await this.#repair()
-    await this.#commands.openLauncher()
-    this.#freezer.thaw()
+    await this.#launch()
+    if (this.paused) await this.#freezer.hold()
+    else this.#freezer.thaw()
     await this.#commands.adopt()
     this.#begin()
   }
@@ -281,6 +288,44 @@ export class LocalSandbox implements Sandbox {
       head: { workspace: workspace.head, machine: machine.head },
       operations: new Map(operations.map(({ id, ...result }) => [id, result])),
     }
+  }
+
+  get paused(): boolean {
+    return this.#standing.state.pauses?.at(-1)?.to === null
+  }
+
+  /** Frozen first: a host that dies before that is written down leaves what the next one has go on. */
+  pause(): Promise<void> {
+    return this.#alone(async () => {
+      if (this.paused) return
+      await this.#commands.quiet()
+      await this.#freezer.hold()
+      const { state } = this.#standing
+      const since = this.#commands.runsSince ?? Number.POSITIVE_INFINITY
+      const pauses = (state.pauses ?? []).filter(({ to }) => to !== null && to > since)
+      try {
+        await this.#write({ ...state, pauses: [...pauses, { from: Date.now(), to: null }] })
+      } catch (error) {
+        this.#freezer.release()
+        throw error
+      }
+      this.#commands.paused()
+    })
+  }
+
+  /** Written down first: a host that dies after that leaves it to the next one to have all go on. */
+  unpause(): Promise<void> {
+    return this.#alone(async () => {
+      if (!this.paused) return
+      const { state } = this.#standing
+      const to = Date.now()
+      await this.#write({
+        ...state,
+        pauses: (state.pauses ?? []).map((one) => (one.to === null ? { ...one, to } : one)),
+      })
+      this.#freezer.release()
+      this.#commands.paused()
+    })
   }
 
   async exec(spec: CommandSpec): Promise<RunningCommand> {
@@ -512,7 +557,7 @@ export class LocalSandbox implements Sandbox {
       if (!this.#namespace.shellLives) {
         await this.#namespace.enter(holder)
         await this.#repair()
-        await this.#commands.openLauncher()
+        await this.#launch()
         return
       }
       await this.#repair()
@@ -524,7 +569,7 @@ export class LocalSandbox implements Sandbox {
     await this.#repair()
     const fresh = await this.#namespace.hold()
     await this.#write({ ...this.#standing.state, holder: fresh, bootId: bootId() })
-    await this.#commands.openLauncher()
+    await this.#launch()
   }
 
   #repair(): Promise<void> {
@@ -607,6 +652,12 @@ function hostEntry(path: string): string {
   throw new InvalidPathError(`${JSON.stringify(path)} names no entry of the workspace.`, {
     nextStep: 'Give paths relative to the workspace, without "." and "..".',
   })
+}
+
+/** How much of the time since then was paused. */
+function pausedSince(pauses: readonly Pause[], since: number): { ms: number; now: boolean } {
+  const ms = pauses.reduce((sum, { from, to }) => sum + Math.max(0, (to ?? Date.now()) - Math.max(from, since)), 0)
+  return { ms, now: pauses.at(-1)?.to === null }
 }
 
 const notHeld = (): FileNotFoundError =>

@@ -85,6 +85,17 @@ export interface SandboxState {
   /** What that was when all of it surely was on disk. */
   syncedThrough: number
   ended: boolean
+  /**
+   * When it was paused, oldest first, as far as commands were running then; the last one may last. Left out by older
+   * versions.
+   */
+  pauses?: Pause[]
+}
+
+/** Milliseconds since 1970; null while it lasts. */
+export interface Pause {
+  from: number
+  to: number | null
 }
 
 /** Numbers of layers, per overlay. */

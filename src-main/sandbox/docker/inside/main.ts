@@ -52,8 +52,8 @@ async function take(taking: () => Promise<LocalSandbox>, host: string | null): P
   replaceEarlier()
   if (host !== null) writeFileSync(HOST_FILE, host)
   held = await taking()
-  const { facts, losses, restarted, ended } = held
-  return { facts, losses: [...losses], restarted, ended }
+  const { facts, losses, restarted, ended, paused } = held
+  return { facts, losses: [...losses], restarted, ended, paused }
 }
 
 async function command(id: string): Promise<RunningCommand> {
@@ -75,6 +75,8 @@ const calls: InsideCalls = {
   open: () => take(() => provider.open(ID), null),
 
   status: () => sandbox().status(),
+  pause: () => sandbox().pause(),
+  unpause: () => sandbox().unpause(),
   exec: async (spec) => void (await sandbox().exec(spec)),
   commands: async () => (await sandbox().commands()).map(({ id }) => id),
   ended: async (id) => (await sandbox().commands()).find((one) => one.id === id)?.ended ?? null,

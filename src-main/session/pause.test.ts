@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { suiteNeeding } from '../../e2e/needs.ts'
+import { SessionPausedError } from '../contract/index.ts'
+import type { Session, SessionManager } from './index.ts'
+import { begin, checkpoint, rollback, run, type TestHome, testHome, tree, write } from './testing.ts'
+
+suiteNeeding(['local'], 'a paused session', () => {
+  let place: TestHome
+  let manager: SessionManager
+  let close: () => Promise<void>
+  let session: Session
+  beforeEach(async () => {
+    place = testHome()
+    ;({ manager, close } = await place.open())
+    session = await begin(manager, place.workspace)
+  })
+  afterEach(async () => {
+    await close()
+    await place.remove()
+  })
+
+  const server = () =>
+    session.startCommand({
+      id: 'server',
+      command: 'exec sleep 300',
+      cwd: null,
+      env: {},
+      stdin: null,
+      timeoutMs: null,
+      asTool: false,
+      tool: null,
+    })
+
+  test('pause:takes-no-work-and-can-be-looked-at', async () => {
+    await write(session, 'note', 'one')
+    await checkpoint(session, 'first')
+    await write(session, 'note', 'two')
+    await server()
+    expect((await session.pause()).status).toBe('paused')
+    for (const refused of [
+      () => write(session, 'note', 'three'),
+      () => run(session, 'true'),
+      () => session.runTests({ command: 'true' }),
+      () => session.onToolCall({ messages: null, tool: 'write' }),
+    ])
+      await expect(refused()).rejects.toBeInstanceOf(SessionPausedError)
+    const details = await session.details()
+    expect(details.processes.map(({ command }) => command)).toEqual(['sleep 300'])
+    expect(details.uncommitted).toEqual({ added: 0, modified: 1, deleted: 0 })
+    expect(await session.read({ path: 'note', at: 'now', encoding: null })).toMatchObject({ content: 'two' })
+    expect((await checkpoint(session, 'second')).running).toEqual(['exec sleep 300'])
+
+    const { stopped } = await rollback(session, 'first')
+    expect(stopped.map(({ command }) => command)).toEqual(['sleep 300'])
+    expect(session.summary().status).toBe('paused')
+    expect(await session.waitCommand({ id: 'server' })).toMatchObject({ signal: 'SIGKILL' })
+    expect((await session.unpause()).status).toBe('running')
+    expect(await tree(session)).toBe('./kept.txt: as it was\n./note: one\n')
+  })
+
+  test('pause:a-command-is-stopped-all-the-same', async () => {
+    await server()
+    await session.pause()
+    expect((await session.stopCommand({ id: 'server' })).status).toBe('cancelled')
+    expect((await session.details()).processes).toEqual([])
+  })
+
+  test('pause:stays-halted-under-it', async () => {
+    const verifier = { command: 'echo nonsense', retries: 0, retryDelayMs: 0, timeoutMs: null }
+    session.autoRollback({ on: true, events: ['test_failure'], to: 'base', verifier })
+    await expect(session.runTests({ command: null })).rejects.toThrow()
+    expect((await session.pause()).status).toBe('paused')
+    expect((await session.unpause()).status).toBe('halted')
+    await session.pause()
+    await rollback(session, 'base')
+    expect(session.summary().status).toBe('paused')
+    expect((await session.unpause()).status).toBe('running')
+  })
+
+  test('pause:is-found-again-and-ends', async () => {
+    await server()
+    await session.pause()
+    await close()
+    ;({ manager, close } = await place.open())
+    session = manager.find('test')
+    await session.details()
+    expect(session.summary().status).toBe('paused')
+    await expect(write(session, 'note', 'x')).rejects.toBeInstanceOf(SessionPausedError)
+    expect((await session.end()).status).toBe('ended')
+    expect(session.command({ id: 'server' }).status).toBe('cancelled')
+    expect((await session.destroy()).status).toBe('destroyed')
+  })
+})
