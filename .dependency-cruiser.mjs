@@ -11,6 +11,7 @@ const LAYERS = [
   'serve',
   'mcp',
   'session',
+  'report',
   'commit',
   'verification',
   'memory',

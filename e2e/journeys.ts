@@ -111,13 +111,11 @@ async function expectDemoTold(window: MainWindow, data: DataFolder): Promise<voi
 
   await window.tab('Ledger').click()
   await window.ledger
-    .getByRole('listitem')
-    .filter({ hasText: /verification.*fail/ })
+    .getByRole('row', { name: /^verification, fail/ })
     .first()
     .waitFor(VISIBLE)
   await window.ledger
-    .getByRole('listitem')
-    .filter({ hasText: /rollback.*stable/ })
+    .getByRole('row', { name: /^rollback,.*stable/ })
     .first()
     .waitFor(VISIBLE)
 }

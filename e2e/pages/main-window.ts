@@ -110,7 +110,7 @@ export class MainWindow {
   }
 
   get ledger(): Locator {
-    return this.page.getByRole('list', { name: 'Ledger rows' })
+    return this.page.getByRole('grid', { name: 'Ledger rows' })
   }
 
   get hostIsAway(): Locator {

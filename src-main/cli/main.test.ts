@@ -564,6 +564,25 @@ suiteNeeding(['local'], 'the command line', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(written)
   })
 
+  test('report writes the run on one page, and over nothing that is there', async () => {
+    const file = join(mkdtempSync(join(base, 'reports-')), 'run.html')
+    expect(await json(['report', '--out', file])).toMatchObject({ exit: 0, data: { path: file } })
+    const page = readFileSync(file, 'utf8')
+    expect(page).toMatch(/^<!doctype html>/)
+    expect(page).toContain('<h2>Timeline and cost</h2>')
+    expect(page).toContain((await json(['ledger', 'verify'])).data.head)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await rewind(['report', '--out', file])).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('is there already'),
+    })
+    expect(readFileSync(file, 'utf8')).toBe(page)
+    writeFileSync(file, 'old')
+    expect((await rewind(['report', '--out', file, '--force'])).stdout).toBe(`Wrote ${file}\n`)
+    expect((await rewind(['report'])).stdout).toContain('</html>')
+    expect((await json(['report'])).exit).toBe(64)
+  })
+
   test('points are pinned, pruned, and what they held is freed', async () => {
     for (const label of ['kept', 'dropped', 'newest']) {
       await rewind(['exec', 'head -c 500000 /dev/urandom >large'])

@@ -21,6 +21,7 @@ import { defineLedger } from './commands/ledger.ts'
 import { defineMcp } from './commands/mcp.ts'
 import { defineMessages } from './commands/messages.ts'
 import { definePause } from './commands/pause.ts'
+import { defineReport } from './commands/report.ts'
 import { defineRetention } from './commands/retention.ts'
 import { defineRewind } from './commands/rewind.ts'
 import { defineRules } from './commands/rules.ts'
@@ -45,6 +46,7 @@ const families: Define[] = [
   defineRules,
   defineEscalations,
   defineLedger,
+  defineReport,
   defineDestroy,
   defineDemo,
   defineHost,

@@ -504,6 +504,8 @@ export const contract = {
     verify: oc.input(SessionRef).output(LedgerCheck),
     /** The whole ledger as one document, in pieces. */
     export: oc.input(SessionRef.extend({ format: LedgerFormat })).output(eventIterator(z.string())),
+    /** The whole run on one page of HTML that needs nothing but itself, in pieces. */
+    report: oc.input(SessionRef).output(eventIterator(z.string())),
   },
   /**
    * Everything that happens, from after `since` on (null: from now). The event's own id resumes it. Without `follow` it

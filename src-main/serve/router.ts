@@ -241,6 +241,16 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
           throw toRpcError(error)
         }
       }),
+      report: os.ledger.report.handler(async function* ({ input, context, signal }) {
+        try {
+          for await (const text of context.scope.find(input.session).report()) {
+            yield text
+            await context.drained(signal)
+          }
+        } catch (error) {
+          throw toRpcError(error)
+        }
+      }),
     },
     events: os.events.handler(async function* ({ input, lastEventId, signal, context }) {
       // A client that lost its connection asks from the last event it saw; what it asked first is older.

@@ -12,6 +12,7 @@ import {
   type SessionSummary,
   shellWord,
 } from '../contract/index.ts'
+import { redactor } from '../report/index.ts'
 import { Gate, type HostFolders, type HostReport, type Sandbox } from '../sandbox/index.ts'
 import type { ConversationHead, Held, Pinned, SessionRow, Store } from '../store/index.ts'
 import type { Askers } from '../verification/index.ts'
@@ -196,10 +197,14 @@ export class SessionContext {
     this.raise({ type: 'sessionChanged', summary: this.summary() })
   }
 
-  /** Writes a ledger row; what is not given is null. */
+  /** Writes a ledger row; what is not given is null. Secrets are no part of what is kept for good. */
   appendLedger(row: Partial<LedgerEntry> & Pick<LedgerEntry, 'eventType' | 'status'>): void {
     const nothing = { checkpoint: null, point: null, rawOutput: null, notes: null, resolution: null, decidedBy: null }
-    const entry = this.store.ledger.append({ ...nothing, ...row, session: this.id })
+    const redact = redactor(this.row.env)
+    const clean = (text: string | null | undefined) => (text ? redact(text) : (text ?? null))
+    const { notes, rawOutput } = row
+    const kept = { ...nothing, ...row, notes: clean(notes), rawOutput: clean(rawOutput), session: this.id }
+    const entry = this.store.ledger.append(kept)
     this.raise({ type: 'ledgerAdded', entry })
   }
 

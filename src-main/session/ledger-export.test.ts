@@ -30,9 +30,12 @@ const entry = (id: number, given: Partial<LedgerEntry> = {}): LedgerEntry => ({
 const hostile = '=cmd|\' /C calc\'!A0\n"quoted", <script>alert(1)</script> \u202e \u001b[31m'
 const entries = [entry(1, { notes: hostile, rawOutput: hostile }), entry(2, { checkpoint: '-1+1' }), entry(3)]
 
+const asItIs = (text: string) => text
+
 /** As the store answers, two at a time. */
 const after = (id: number) => entries.filter((row) => row.id > id).slice(0, 2)
-const exported = (format: LedgerFormat, checked = check) => [...exportLedger(session, checked, after, format)].join('')
+const exported = (format: LedgerFormat, checked = check) =>
+  [...exportLedger(session, checked, after, format, asItIs)].join('')
 
 /** RFC 4180, by somebody else's rules than the writer's. */
 function parseCsv(text: string): string[][] {
@@ -95,8 +98,21 @@ describe('a ledger as a document', () => {
     expect(JSON.parse(exported('json', { ...check, rows: 1 })).entries).toHaveLength(1)
   })
 
+  test.each(['json', 'csv', 'html'] as const)(
+    'what was written before secrets were kept out is cleaned: %s',
+    (format) => {
+      const secret = entry(1, { notes: 'with hunter2222', rawOutput: 'login hunter2222' })
+      const clean = (text: string) => text.replaceAll('hunter2222', '[redacted]')
+      const once = { ...check, rows: 1 }
+      const text = [...exportLedger(session, once, (id) => (id === 0 ? [secret] : []), format, clean)].join('')
+      expect(text).not.toContain('hunter2222')
+      expect(text).toContain('login [redacted]')
+    },
+  )
+
   test('an empty one is a document too', () => {
-    const empty = (format: LedgerFormat) => [...exportLedger(session, { ...check, rows: 0 }, () => [], format)].join('')
+    const empty = (format: LedgerFormat) =>
+      [...exportLedger(session, { ...check, rows: 0 }, () => [], format, asItIs)].join('')
     expect(JSON.parse(empty('json')).entries).toEqual([])
     expect(parseCsv(empty('csv'))).toHaveLength(1)
     expect(empty('html')).toContain('0 rows, whole')

@@ -8,29 +8,45 @@ import {
   type LedgerFormat,
   ledgerFields,
   type SessionSummary,
-  visible,
 } from '../contract/index.ts'
+import { escaped } from '../report/index.ts'
 
 /** Rows that follow the one of that id, oldest first; none after the last. */
 type RowsAfter = (id: number) => LedgerEntry[]
 
 type Described = Pick<SessionSummary, 'id' | 'name' | 'workspace' | 'createdAt' | 'endedAt'>
 
-/** @returns the document in pieces */
+/**
+ * @param redact takes secrets out: of rows that were written before the ledger itself was kept free of them
+ * @returns the document in pieces
+ */
 export function exportLedger(
   session: Described,
   check: LedgerCheck,
   rows: RowsAfter,
   format: LedgerFormat,
+  redact: (text: string) => string,
 ): Generator<string> {
   const writers = { json, csv, html }
-  return writers[format](session, check, first(check.rows, rows))
+  return writers[format](session, check, clean(ledgerRows(check.rows, rows), redact))
 }
 
-/** The rows that were checked: what is appended meanwhile is not among them. */
-function* first(count: number, rows: RowsAfter): Generator<LedgerEntry> {
-  let left = count
-  for (let part = rows(0); part.length > 0 && left > 0; part = rows(part.at(-1)?.id ?? 0)) {
+function* clean(rows: Iterable<LedgerEntry>, redact: (text: string) => string): Generator<LedgerEntry> {
+  for (const row of rows)
+    yield {
+      ...row,
+      notes: row.notes === null ? null : redact(row.notes),
+      rawOutput: row.rawOutput === null ? null : redact(row.rawOutput),
+    }
+}
+
+/**
+ * The rows that were checked: what is appended meanwhile is not among them.
+ * @param skipped so many of the first are left out
+ */
+export function* ledgerRows(count: number, rows: RowsAfter, skipped = 0): Generator<LedgerEntry> {
+  let left = count - skipped
+  for (let part = rows(skipped); part.length > 0 && left > 0; part = rows(part.at(-1)?.id ?? 0)) {
     yield* part.slice(0, left)
     left -= part.length
   }
@@ -83,10 +99,6 @@ function* csv(_session: Described, _check: LedgerCheck, rows: Iterable<LedgerEnt
     yield `${COLUMNS.map((name) => cell(fields[name])).join(',')}\r\n`
   }
 }
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-const escaped = (text: string): string => visible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
 const STYLE = `
 :root { color-scheme: light dark }

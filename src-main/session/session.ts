@@ -34,6 +34,7 @@ import {
   type Validity,
 } from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
+import { MOST_ROWS, type ReportData, redactor, report } from '../report/index.ts'
 import type { ReadState, Sandbox } from '../sandbox/index.ts'
 import { crashPoint } from '../store/index.ts'
 import { Budget } from './budget.ts'
@@ -43,12 +44,12 @@ import { Commits, type Neighbour } from './commits.ts'
 import type { SessionContext } from './context.ts'
 import { Conversations, writtenAs } from './conversations.ts'
 import { removeDemoWorkspace } from './demo.ts'
-import { withdrawEscalations } from './escalation-records.ts'
+import { escalationOf, withdrawEscalations } from './escalation-records.ts'
 import { Escalations } from './escalations.ts'
 import { Heard } from './heard.ts'
 import { HostWatch } from './host-watch.ts'
 import type { Inputs } from './inputs.ts'
-import { exportLedger } from './ledger-export.ts'
+import { exportLedger, ledgerRows } from './ledger-export.ts'
 import { resolvePoint } from './moments.ts'
 import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
@@ -490,9 +491,45 @@ export class Session {
 
   /** The ledger as one document, in pieces. */
   exportLedger({ format }: Inputs['ledger']['export']): Iterable<string> {
-    const rows = (after: number) => this.#context.store.ledger.after(this.id, after, ROWS_AT_ONCE)
-    return exportLedger(this.summary(), this.verifyLedger(), rows, format)
+    const redact = redactor(this.#context.row.env)
+    return exportLedger(this.summary(), this.verifyLedger(), this.#rowsAfter, format, redact)
   }
+
+  /** The run told on one page, in pieces. Works on what has ended, too; what is no longer held is said to be gone. */
+  async *report(): AsyncGenerator<string> {
+    const context = this.#context
+    const { store, id } = context
+    const files = await this.#changedInTheEnd()
+    const check = this.verifyLedger()
+    yield* report({
+      at: new Date(),
+      session: this.summary(),
+      points: context.points,
+      rewinds: store.rewinds.since(id, -1),
+      commands: this.commands(),
+      commits: this.commits.list(),
+      escalations: store.escalations.list(id).map(escalationOf),
+      check,
+      rows: ledgerRows(check.rows, this.#rowsAfter, Math.max(0, check.rows - MOST_ROWS)),
+      files,
+      redact: redactor(context.row.env),
+    })
+  }
+
+  /** What stands differs so from the workspace as it was; why that cannot be said where it cannot. */
+  async #changedInTheEnd(): Promise<ReportData['files']> {
+    const { points, row } = this.#context
+    if (row.status === 'destroyed') return { reason: 'The files are no longer held: the session was destroyed.' }
+    const base = points.find(({ kind }) => kind === 'base')
+    if (!base) return { reason: 'The workspace as it was is no longer held.' }
+    try {
+      return await this.changes({ from: base.id, to: 'now', limit: null })
+    } catch (error) {
+      return { reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  readonly #rowsAfter = (after: number): LedgerEntry[] => this.#context.store.ledger.after(this.id, after, ROWS_AT_ONCE)
 
   verifyLedger(): LedgerCheck {
     return this.#context.store.ledger.verify(this.id)

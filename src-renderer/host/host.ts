@@ -3,6 +3,7 @@
 import { createFolderRequestsStore, type FolderRequestsStore } from '../access/folder-requests-store.ts'
 import { type CommitStore, createCommitStore } from '../commit/commit-store.ts'
 import { createEscalationsStore, type EscalationsStore } from '../escalation/escalations-store.ts'
+import { createLedgerViewStore, type LedgerViewStore } from '../ledger/view-store.ts'
 import { createRewindStore, type RewindStore } from '../rewind/rewind-store.ts'
 import { createSessionsStore, type SessionsStore } from '../sessions/sessions-store.ts'
 import { createSelectionStore, type SelectionStore } from '../timeline/selection-store.ts'
@@ -23,6 +24,7 @@ export interface Host {
   commit: CommitStore
   folderRequests: FolderRequestsStore
   escalations: EscalationsStore
+  ledgerView: LedgerViewStore
   /** Begin to listen to the host. */
   start(): void
 }
@@ -36,6 +38,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
   const commit = createCommitStore(rpc, session)
   const folderRequests = createFolderRequestsStore(rpc)
   const escalations = createEscalationsStore(rpc)
+  const ledgerView = createLedgerViewStore()
 
   const showOpen = () => {
     const { open } = sessions.getState()
@@ -43,6 +46,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     selection.toNow()
     rewind.dismiss()
     commit.close()
+    ledgerView.reset()
     void session.show(open)
   }
 
@@ -62,6 +66,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     commit,
     folderRequests,
     escalations,
+    ledgerView,
     start() {
       onState((state, refusal) => connection.lineState(state, refusal))
       sessions.subscribe(showOpen)

@@ -1,144 +1,209 @@
-/** The ledger: what was verified, decided and rolled back. No rewind touches it; a row leads to the state it is about. */
-import { ChevronRight, Link2, Link2Off } from 'lucide-react'
-import { useState } from 'react'
+/**
+ * The ledger as a table: what was verified, decided and rolled back, newest first. No rewind touches it; a row leads to
+ * the state that it is about. Only what is in view is drawn, and rows that arrive never move what is being read.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { X } from 'lucide-react'
+import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
+import { Group, Panel, Separator } from 'react-resizable-panels'
+import { useStore } from 'zustand'
 import type { LedgerEntry } from '../../src-main/contract/index.ts'
-import { visible, visibleName } from '../../src-main/contract/text.ts'
-import { Ago } from '../elements/ago.tsx'
+import { Button } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { Nothing } from '../elements/problem.tsx'
-import { Block, Name } from '../elements/text.tsx'
-import { useAsked } from '../host/asked.ts'
 import { useHost, useSelection, useSession } from '../host/context.ts'
 import { idsOnTimeline } from './about.ts'
+import { ChainBroken, ChainState, useChain } from './chain.tsx'
+import { Detail } from './detail.tsx'
+import { ExportMenu } from './export-menu.tsx'
+import { choicesOf, isFiltered, matching, previousHash } from './filter.ts'
+import { Filters } from './filters.tsx'
+import { EntryRow, Headings, ROW_PX, rowId } from './row.tsx'
 
-/** Rows drawn at first; earlier ones on demand. */
-const PAGE = 200
+const OVERSCAN = 12
 
 export function Ledger() {
-  const { selection } = useHost()
+  const { ledgerView: view, selection } = useHost()
   const entries = useSession((state) => state.ledger)
   const timeline = useSession((state) => state.timeline)
-  const moment = useSelection((state) => state.moment)
-  const [shown, setShown] = useState(PAGE)
+  const { filters, active, open } = useStore(view)
+  const chain = useChain()
+  const known = useMemo(() => idsOnTimeline(timeline), [timeline])
+  const choices = useMemo(() => choicesOf(entries), [entries])
+  const rows = useMemo(() => matching(entries, filters).toReversed(), [entries, filters])
+  const entry = useMemo(() => (open ? rows.find(({ id }) => id === active) : undefined), [rows, open, active])
+
+  const show = useCallback(
+    ({ point }: LedgerEntry) => {
+      if (point !== null && known.has(point)) selection.select(point)
+    },
+    [known, selection],
+  )
   if (entries.length === 0)
     return (
       <Nothing title="Nothing in the ledger yet">
         Each verification, decision and rewind is written here for good.
       </Nothing>
     )
-  const known = idsOnTimeline(timeline)
-  const newestFirst = entries.toReversed()
+  const brokenAt = chain.state === 'ready' ? chain.value.brokenAt : null
+  const showBroken = () => {
+    view.clear()
+    view.at(brokenAt ?? 0)
+    view.open(true)
+  }
+  const table = <Table rows={rows} known={known} show={show} />
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line px-4 text-small text-ink-2">
-        <span>{count(entries.length, 'row')}</span>
-        <Chain rows={entries.length} />
-      </header>
-      <ol aria-label="Ledger rows" className="min-h-0 flex-1 overflow-y-auto">
-        {newestFirst.slice(0, shown).map((entry) => (
-          <Row
-            key={entry.id}
-            entry={entry}
-            about={entry.point !== null && entry.point === moment}
-            show={entry.point !== null && known.has(entry.point) ? () => selection.select(entry.point ?? '') : null}
-          />
-        ))}
-        {newestFirst.length > shown ? (
-          <li className="px-4 py-2">
-            <button
-              type="button"
-              className="text-small text-accent hover:underline"
-              onClick={() => setShown(shown + PAGE)}
-            >
-              Show {count(Math.min(PAGE, newestFirst.length - shown), 'earlier row')}
-            </button>
-          </li>
+      <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line pr-2 pl-4 text-small text-ink-2">
+        <span role="status" className="shrink-0">
+          {isFiltered(filters)
+            ? `${rows.length.toLocaleString('en-US')} of ${count(entries.length, 'row')}`
+            : count(entries.length, 'row')}
+        </span>
+        <ChainState chain={chain} />
+        <span className="flex-1" />
+        {isFiltered(filters) ? (
+          <Button look="quiet" icon={<X size={13} />} onClick={view.clear}>
+            Clear filters
+          </Button>
         ) : null}
-      </ol>
+        <ExportMenu />
+      </header>
+      {chain.state === 'ready' ? (
+        <ChainBroken chain={chain.value} show={entries.some(({ id }) => id === brokenAt) ? showBroken : null} />
+      ) : null}
+      <Filters filters={filters} choices={choices} change={view.filter} />
+      {entry ? (
+        <Group orientation="vertical" className="min-h-0 flex-1">
+          <Panel id="ledger-rows" minSize={84}>
+            {table}
+          </Panel>
+          <Separator className="h-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
+          <Panel id="ledger-row" defaultSize="55%" minSize={96}>
+            <Detail
+              key={entry.id}
+              entry={entry}
+              previous={previousHash(entries, entry.id)}
+              show={isHeld(entry, known) ? () => show(entry) : null}
+              close={() => {
+                view.open(false)
+                document.getElementById(TABLE_ID)?.focus()
+              }}
+            />
+          </Panel>
+        </Group>
+      ) : (
+        <div className="min-h-0 flex-1">{table}</div>
+      )}
     </div>
   )
 }
 
-/** Whether each row's hash still follows from the one before it. */
-function Chain({ rows }: { rows: number }) {
-  const { rpc } = useHost()
-  const session = useSession((state) => state.id)
-  const asked = useAsked(session && `chain ${session}`, rows, (signal) =>
-    rpc.ledger.verify({ session: session ?? '' }, { signal }),
-  )
-  if (asked.state !== 'ready') return null
-  return asked.value.whole ? (
-    <span className="flex items-center gap-1 text-ok" title={`Head of the chain: ${asked.value.head}`}>
-      <Link2 size={13} aria-hidden="true" />
-      chain whole
-    </span>
-  ) : (
-    <span className="flex items-center gap-1 text-bad">
-      <Link2Off size={13} aria-hidden="true" />
-      chain broken at row {asked.value.brokenAt}
-    </span>
-  )
+const TABLE_ID = 'ledger-rows-table'
+
+interface TableProps {
+  /** Newest first. */
+  rows: readonly LedgerEntry[]
+  /** Points that there are. */
+  known: ReadonlySet<string>
+  show(about: LedgerEntry): void
 }
 
-const tones: Record<string, string> = { pass: 'text-ok', fail: 'text-bad', unknown: 'text-warn' }
+const isHeld = ({ point }: LedgerEntry, known: ReadonlySet<string>): boolean => point !== null && known.has(point)
 
-interface RowProps {
-  entry: LedgerEntry
-  /** It is about the selected point. */
-  about: boolean
-  /** Selects the point that it is about. */
-  show: (() => void) | null
-}
+function Table({ rows, known, show }: TableProps) {
+  const { ledgerView: view } = useHost()
+  const moment = useSelection((state) => state.moment)
+  const { active, open } = useStore(view)
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
+    overscan: OVERSCAN,
+  })
+  useSteady(scroller, rows)
+  const at = useMemo(() => rows.findIndex(({ id }) => id === active), [rows, active])
+  // Also where the detail takes half of the room, or somebody else chose the row.
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' })
+  }, [active, open])
 
-function Row({ entry, about, show }: RowProps) {
-  const [open, setOpen] = useState(false)
-  const summary = [entry.notes, entry.decidedBy && `decided by ${entry.decidedBy}`]
-    .filter((part) => part !== null && part !== '')
-    .join(' · ')
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 1)
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      j: at + 1,
+      ArrowUp: at - 1,
+      k: at - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+      Home: 0,
+      End: rows.length - 1,
+    }
+    const to = moves[event.key]
+    const entry = rows[at]
+    if (to !== undefined) {
+      const next = rows[Math.max(0, Math.min(rows.length - 1, to))]
+      if (next) view.at(next.id)
+    } else if ((event.key === 'Enter' || event.key === ' ') && entry) view.open(!open)
+    else if (event.key === 'Escape' && open) view.open(false)
+    else if (event.key.toLowerCase() === 'g' && entry) show(entry)
+    else return
+    event.preventDefault()
+  }
+  const shown = rows[at]
   return (
-    <li className={`border-b border-line ${about ? 'bg-accent-soft' : ''}`}>
-      <div className="flex h-7 items-center gap-2 pr-4 pl-2 text-small">
-        <button
-          type="button"
-          aria-label={open ? 'Fold the row' : 'Open the row'}
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-          className="flex size-5 shrink-0 items-center justify-center rounded text-ink-3 hover:bg-hover"
-        >
-          <ChevronRight size={13} className={`transition-transform duration-100 ${open ? 'rotate-90' : ''}`} />
-        </button>
-        <span className="w-24 shrink-0 truncate text-body">{entry.eventType.replace('_', ' ')}</span>
-        <span className={`w-20 shrink-0 truncate ${tones[entry.status ?? ''] ?? 'text-ink-2'}`}>
-          {visibleName((entry.status ?? entry.resolution ?? '').replace('_', ' '))}
-        </span>
-        {entry.checkpoint && show ? (
-          <button type="button" onClick={show} className="max-w-40 shrink-0 truncate text-accent hover:underline">
-            {visibleName(entry.checkpoint)}
-          </button>
-        ) : entry.checkpoint ? (
-          <Name className="max-w-40 shrink-0">{entry.checkpoint}</Name>
-        ) : null}
-        <span className="min-w-0 flex-1 truncate text-ink-2" title={visible(summary)}>
-          {visibleName(summary.replace(/\s+/g, ' '))}
-        </span>
-        <Ago at={entry.timestamp} className="shrink-0 text-ink-3" />
-      </div>
-      {open ? (
-        <div className="flex flex-col gap-2 pb-3 pr-4 pl-9 text-small select-text">
-          {summary ? <Block className="text-ink-2">{summary}</Block> : null}
-          {entry.rawOutput ? (
-            <Block className="rounded-md border border-line bg-sunken px-2 py-1 font-mono text-code">
-              {entry.rawOutput}
-            </Block>
-          ) : null}
-          <p
-            className="truncate font-mono text-tiny text-ink-3"
-            title="SHA-256 over the previous row’s hash and this row"
-          >
-            {entry.hash}
-          </p>
+    <div className="flex h-full min-h-0 flex-col">
+      {/* biome-ignore lint/a11y/useSemanticElements: a table that draws only what is in view */}
+      <div
+        ref={scroller}
+        id={TABLE_ID}
+        role="grid"
+        aria-label="Ledger rows"
+        aria-rowcount={rows.length + 1}
+        aria-activedescendant={shown ? rowId(shown.id) : undefined}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        className="min-h-0 flex-1 overflow-y-auto"
+      >
+        <Headings />
+        {/* biome-ignore lint/a11y/useSemanticElements: rows of a grid that draws only what is in view */}
+        <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start, key }) => {
+            const entry = rows[index]
+            if (!entry) return null
+            return (
+              <EntryRow
+                key={key}
+                entry={entry}
+                index={index}
+                top={start}
+                active={entry.id === active}
+                open={open && entry.id === active}
+                about={entry.point !== null && entry.point === moment}
+                held={isHeld(entry, known)}
+                show={show}
+                pick={view.toggle}
+              />
+            )
+          })}
         </div>
-      ) : null}
-    </li>
+        {rows.length === 0 ? <p className="px-4 py-3 text-small text-ink-2">No row matches.</p> : null}
+      </div>
+    </div>
   )
+}
+
+/** Keeps the row being read where it is when rows arrive above it. */
+function useSteady(scroller: { current: HTMLDivElement | null }, rows: readonly LedgerEntry[]): void {
+  const newest = useRef(rows[0]?.id)
+  useLayoutEffect(() => {
+    const box = scroller.current
+    const arrived = rows.findIndex(({ id }) => id === newest.current)
+    newest.current = rows[0]?.id
+    if (box && arrived > 0 && box.scrollTop > 0) box.scrollTop += arrived * ROW_PX
+  }, [scroller, rows])
 }

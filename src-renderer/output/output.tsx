@@ -12,7 +12,7 @@ import {
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
 import type { CommandRecord, RewindError, VerdictStatus } from '../../src-main/contract/index.ts'
-import { visible, visibleName } from '../../src-main/contract/text.ts'
+import { visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Ago } from '../elements/ago.tsx'
@@ -29,7 +29,7 @@ import { TerminalView } from '../terminal/terminal.tsx'
 import { endOf, newestOf } from '../timeline/moments.ts'
 import { VerdictWord } from '../timeline/row.tsx'
 import { NOW } from '../timeline/selection-store.ts'
-import { runsOf } from './ansi.ts'
+import { AnsiText } from './ansi-text.tsx'
 import { followOutput, type StreamText } from './output-reader.ts'
 import { isVerifier, verdictOf } from './verdict.ts'
 
@@ -306,32 +306,11 @@ function Scroll({ version, children }: { version: string; children: React.ReactN
   )
 }
 
-const colours = [
-  'text-ink-3',
-  'text-bad',
-  'text-ok',
-  'text-warn',
-  'text-accent',
-  'text-accent',
-  'text-accent',
-  'text-ink',
-]
-
 function Written({ stream }: { stream: StreamText }) {
-  const runs = useMemo(() => runsOf(stream.text), [stream.text])
   return (
     <>
       {stream.skipped > 0 ? <p className="font-sans text-small text-ink-3">{size(stream.skipped)} earlier</p> : null}
-      <pre className="whitespace-pre-wrap [overflow-wrap:anywhere]">
-        {runs.map((run, index) => (
-          <span
-            key={index}
-            className={`${run.colour === null ? '' : colours[run.colour]} ${run.bold ? 'font-semibold' : ''} ${run.dim ? 'opacity-80' : ''}`}
-          >
-            {visible(run.text)}
-          </span>
-        ))}
-      </pre>
+      <AnsiText>{stream.text}</AnsiText>
     </>
   )
 }

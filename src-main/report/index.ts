@@ -1,0 +1,3 @@
+export { escaped } from './html.ts'
+export { redactor } from './redact.ts'
+export { MOST_ROWS, type ReportData, report } from './report.ts'

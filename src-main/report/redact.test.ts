@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { redactor } from './redact.ts'
+
+test('values of the environment go, the longest first, and say which they were', () => {
+  const clean = redactor({ DB_URL: 'postgres://u:secret99@db', PASS: 'secret99' })
+  expect(clean('connect postgres://u:secret99@db with secret99')).toBe(
+    'connect [redacted: DB_URL] with [redacted: PASS]',
+  )
+})
+
+test('what occurs in any text stays', () => {
+  const clean = redactor({ DEBUG: 'true', PORT: '8000', MODE: 'production', X: '', SHORT: 'abc' })
+  expect(clean('true 8000 production abc')).toBe('true 8000 production abc')
+})
+
+test('a value is text, not a pattern, and cannot smuggle one in', () => {
+  expect(redactor({ A: '.*.*.*' })('all of it')).toBe('all of it')
+  expect(redactor({ 'A$&': 'hunter22' })('x hunter22 y')).toBe('x [redacted: A$&] y')
+})
+
+test.each([
+  ['sk-ant-', 'api03-abcdefghijklmnopqrstuvwxyz'],
+  ['gh', `p_${'a1B2'.repeat(9)}`],
+  ['AK', `IA${'ABCD'.repeat(4)}`],
+  ['xo', 'xb-1234567890-abcdef'],
+  ['ey', 'JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N'],
+])('a token of a known shape goes: %s', (start, rest) => {
+  const token = start + rest
+  const text = redactor({})(`Authorization: ${token} failed`)
+  expect(text).not.toContain(token)
+  expect(text).toContain('[redacted: token]')
+})
+
+test('a private key goes whole, also where its end is missing', () => {
+  const key = `-----BEGIN ${'PRIVATE'} KEY-----\nMIIabc\n`
+  expect(redactor({})(`a\n${key}-----END ${'PRIVATE'} KEY-----\nb`)).toBe('a\n[redacted: token]\nb')
+  expect(redactor({})(`a\n${key}`)).toBe('a\n[redacted: token]')
+})
+
+test('twice is as once, and ordinary text stays', () => {
+  const clean = redactor({ KEY: 'hunter22' })
+  const text = 'tests/test_api.py::test_skip FAILED, e.g. sk-learn, hunter22'
+  expect(clean(clean(text))).toBe(clean(text))
+  expect(clean(text)).toBe('tests/test_api.py::test_skip FAILED, e.g. sk-learn, [redacted: KEY]')
+})

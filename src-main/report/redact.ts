@@ -1,0 +1,40 @@
+/**
+ * Takes secrets out of texts that are kept or leave the machine: the values of the environment that a session was given,
+ * and what has the shape of a token. What stands there instead says what it was.
+ */
+
+/** Shorter values occur in any text: hiding them would hide nothing and spoil everything. */
+const SHORTEST = 6
+
+/** Values that say nothing of whoever set them. */
+const PLAIN = /^(?:true|false|null|none|yes|no|\d{1,8}|production|development|staging|test(?:ing)?)$/i
+
+const TOKENS: readonly RegExp[] = [
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /\bsk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}/g,
+  /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}/g,
+  /\bgh[pousr]_[A-Za-z0-9]{30,}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{30,}/g,
+  /\bglpat-[A-Za-z0-9_-]{20,}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
+  /\bnpm_[A-Za-z0-9]{30,}/g,
+  /\bpypi-[A-Za-z0-9_-]{40,}/g,
+  /\bhf_[A-Za-z0-9]{30,}/g,
+  /\bAIza[A-Za-z0-9_-]{35}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+]
+
+/** @param env what the session was given */
+export function redactor(env: Readonly<Record<string, string>>): (text: string) => string {
+  // Longer ones first: one value may be a part of another.
+  const secrets = Object.entries(env)
+    .filter(([, value]) => value.length >= SHORTEST && !PLAIN.test(value))
+    .sort(([, a], [, b]) => b.length - a.length)
+  return (text) => {
+    let clean = text
+    for (const [name, value] of secrets) clean = clean.replaceAll(value, () => `[redacted: ${name}]`)
+    for (const token of TOKENS) clean = clean.replace(token, '[redacted: token]')
+    return clean
+  }
+}
