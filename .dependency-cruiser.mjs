@@ -16,6 +16,7 @@ const LAYERS = [
   'verification',
   'memory',
   'diff',
+  'database',
   'sandbox',
   'store',
 ]

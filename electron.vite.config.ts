@@ -33,6 +33,8 @@ export default defineConfig({
           // Threads find their code by these names.
           'layer-thread': resolve(root, 'src-main/sandbox/layers/layer-thread.ts'),
           'host-folder-thread': resolve(root, 'src-main/sandbox/host-folder/host-folder-thread.ts'),
+          // And the process that reads databases its own.
+          'database-reader': resolve(root, 'src-main/database/reader.ts'),
         },
       },
     },

@@ -2,6 +2,7 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 import { BranchResult, ChosenPath, CommitPreview, CommitRecord, CommitResult, PatchPart } from './commit.ts'
+import { DatabasePair } from './database.ts'
 import { EscalationRule, escalations } from './escalations.ts'
 import { SessionEvent } from './events.ts'
 import { MAIN } from './format-names.ts'
@@ -72,6 +73,9 @@ const Spoken = {
 
 /** Paths in one list of changes, unless more are asked for: more than anybody reads. */
 const CHANGES_LISTED = 5_000
+
+/** Of a file, in one answer. */
+const BYTES_AT_ONCE = 4 << 20
 
 const RetryableId = z
   .string()
@@ -306,6 +310,30 @@ export const contract = {
         }),
       )
       .output(FilePair),
+    /** A part of a file as it was, byte for byte; `rawPath` where the change has one. No symlink is followed. */
+    bytes: oc
+      .input(
+        SessionRef.extend({
+          path: z.string(),
+          rawPath: z.string().nullable().default(null),
+          at: Moment.default('now'),
+          offset: z.number().int().min(0).default(0),
+          limit: z.number().int().min(1).max(BYTES_AT_ONCE).default(BYTES_AT_ONCE),
+        }),
+      )
+      /** base64, and where to go on: null where that was the end. */
+      .output(z.object({ bytes: z.string(), next: z.number().nullable() })),
+    /** Both sides of a SQLite database as tables, with what a `-wal` beside it holds. `path` is the database's own. */
+    database: oc
+      .input(
+        SessionRef.extend({
+          path: z.string(),
+          rawPath: z.string().nullable().default(null),
+          from: Moment,
+          to: Moment.default('now'),
+        }),
+      )
+      .output(DatabasePair),
   },
   messages: {
     /** In another format than the one it is kept in, what cannot be expressed is left out and named in its notes. */

@@ -2,6 +2,7 @@
 export * from './api.ts'
 export * from './commit.ts'
 export * from './commit-words.ts'
+export * from './database.ts'
 export * from './errors.ts'
 export * from './escalations.ts'
 export * from './events.ts'

@@ -293,6 +293,18 @@ export interface Sandbox {
    * @throws FileNotFoundError where one of them is none any more, DiskFullError; what was copied by then stays
    */
   extract(state: ReadState, paths: readonly Uint8Array[], folder: string): Promise<void>
+  /**
+   * The bytes of files of the workspace as a state has them, one after another, at most `limit` at a time.
+   * @param paths bytes as in a Change, of regular files
+   * @param at the file and the offset in it to go on from
+   * @throws FileNotFoundError where one of them is none any more
+   */
+  pieces(
+    state: ReadState,
+    paths: readonly Uint8Array[],
+    at: { index: number; offset: number },
+    limit: number,
+  ): Promise<FilePieces>
 
   /**
    * When the workspace was last changed since its head was frozen, milliseconds since 1970; null where it was not. Costs

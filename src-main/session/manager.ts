@@ -30,6 +30,7 @@ import type { SessionRow, Store } from '../store/index.ts'
 import { Askers } from '../verification/index.ts'
 import type { Neighbour } from './commits.ts'
 import { SessionContext } from './context.ts'
+import { forgetDatabases } from './databases.ts'
 import { DemoPlayer } from './demo.ts'
 import { createEngines, type Engines } from './engines.ts'
 import { escalationOf } from './escalation-records.ts'
@@ -62,6 +63,7 @@ export interface Created {
  * @returns a manager that has taken hold of (or is taking hold of) every live sandbox
  */
 export async function openSessions(options: { home: string; store: Store }): Promise<SessionManager> {
+  await forgetDatabases(options.home)
   const engines = createEngines({ home: options.home, storeId: storeId(options.store) })
   const manager = new SessionManager({ ...options, engines })
   await manager.open()

@@ -10,6 +10,7 @@ import {
   type Conversation,
   type ConversationSummary,
   currentLine,
+  type DatabasePair,
   type FilePair,
   InvalidOptionError,
   type LedgerCheck,
@@ -43,6 +44,7 @@ import { CommitElsewhere } from './commit-elsewhere.ts'
 import { Commits, type Neighbour } from './commits.ts'
 import type { SessionContext } from './context.ts'
 import { Conversations, writtenAs } from './conversations.ts'
+import { compareStates } from './databases.ts'
 import { removeDemoWorkspace } from './demo.ts'
 import { escalationOf, withdrawEscalations } from './escalation-records.ts'
 import { Escalations } from './escalations.ts'
@@ -349,9 +351,22 @@ export class Session {
 
   async pair(input: Inputs['files']['pair']): Promise<FilePair> {
     const sandbox = await this.#readable(input.from, input.to)
-    const path = input.rawPath === null ? Buffer.from(input.path) : Buffer.from(input.rawPath, 'base64')
     const limit = input.whole ? Number.MAX_SAFE_INTEGER : TEXT_LIMIT
-    return sandbox.pair(path, this.#moment(input.from), this.#moment(input.to), limit)
+    return sandbox.pair(pathBytes(input), this.#moment(input.from), this.#moment(input.to), limit)
+  }
+
+  /** A part of a file as it was. @throws FileNotFoundError */
+  async bytes(input: Inputs['files']['bytes']): Promise<{ bytes: string; next: number | null }> {
+    const sandbox = await this.#readable(input.at)
+    const start = { index: 0, offset: input.offset }
+    const { pieces, next } = await sandbox.pieces(this.#moment(input.at), [pathBytes(input)], start, input.limit)
+    return { bytes: Buffer.from(pieces[0]?.bytes ?? []).toString('base64'), next: next?.offset ?? null }
+  }
+
+  async database(input: Inputs['files']['database']): Promise<DatabasePair> {
+    const sandbox = await this.#readable(input.from, input.to)
+    const [from, to] = [this.#moment(input.from), this.#moment(input.to)]
+    return compareStates(sandbox, pathBytes(input), from, to, this.#context.home)
   }
 
   conversation({ at, conversation = MAIN, format = 'auto' }: WithDefaults<Inputs['messages']['get']>): Conversation {
@@ -698,6 +713,9 @@ export class Session {
     return (await sandbox.usage()) + this.#commands.outputBytes
   }
 }
+
+const pathBytes = ({ path, rawPath }: { path: string; rawPath: string | null }): Uint8Array =>
+  rawPath === null ? Buffer.from(path) : Buffer.from(rawPath, 'base64')
 
 /** What came of telling that a tool has answered. */
 interface ToolOutcome {

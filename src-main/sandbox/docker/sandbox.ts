@@ -165,6 +165,15 @@ export class DockerSandbox implements Sandbox {
     }
   }
 
+  pieces(
+    state: ReadState,
+    paths: readonly Uint8Array[],
+    at: { index: number; offset: number },
+    limit: number,
+  ): Promise<FilePieces> {
+    return this.#ask('pieces', state, paths, at, limit)
+  }
+
   lastChange(): Promise<number | null> {
     return this.#ask('lastChange')
   }

@@ -430,7 +430,6 @@ export class LocalSandbox implements Sandbox {
     )
   }
 
-  /** The bytes of files of a state, at most `limit` at a time: what `extract` is where the host is elsewhere. */
   pieces(
     state: ReadState,
     paths: readonly Uint8Array[],

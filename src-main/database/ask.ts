@@ -1,0 +1,109 @@
+/** Has a process of its own compare two databases, and ends it when its time or its answer grows too large. */
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { DatabasePair, DatabaseTable } from '../contract/database.ts'
+import type { DatabaseFiles, Found } from './compare.ts'
+
+const TIME_MS = 10_000
+/** What an expression in a schema makes of a row may be half a gigabyte, several times. */
+const MEMORY_BYTES = 700 << 20
+const LOOK_MS = 50
+const PAGE_BYTES = 4096
+const ANSWER_BYTES = 32 << 20
+const HEAP_MB = 256
+
+/**
+ * @param files in a folder that is private to us: SQLite keeps an index of a `-wal` beside it
+ * @param timeMs what was found by then is the answer
+ */
+export async function askForTables(files: DatabaseFiles, timeMs = TIME_MS): Promise<DatabasePair> {
+  const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, entry(), JSON.stringify(files)], {
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    // Electron is Node then.
+    env: { ELECTRON_RUN_AS_NODE: '1' },
+  })
+  const end = () => child.kill('SIGKILL')
+  let why: string | null = null
+  const stop = (reason: string) => {
+    why = reason
+    end()
+  }
+  const timer = setTimeout(() => stop('it takes too long'), timeMs)
+  const look = setInterval(() => {
+    if (memoryOf(child.pid) > MEMORY_BYTES) stop('it takes too much memory')
+  }, LOOK_MS)
+  const collected = new Collected()
+  try {
+    let bytes = 0
+    let text = ''
+    child.stdout.setEncoding('utf8')
+    const closed = new Promise<void>((resolve, reject) => child.once('close', () => resolve()).once('error', reject))
+    child.stdout.on('data', (part: string) => {
+      bytes += part.length
+      if (bytes > ANSWER_BYTES) {
+        stop('there is too much of it')
+        return
+      }
+      const lines = `${text}${part}`.split('\n')
+      text = lines.pop() ?? ''
+      for (const line of lines) collected.take(JSON.parse(line) as Found)
+    })
+    await closed
+  } finally {
+    clearTimeout(timer)
+    clearInterval(look)
+    end()
+  }
+  return collected.answer(why ?? (child.exitCode === 0 ? null : 'the process that read it died'))
+}
+
+/** Bytes in memory; 0 where the system does not tell. */
+function memoryOf(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES
+  } catch {
+    return 0
+  }
+}
+
+/** In the sources it lies beside this module; in the built product at the top, wherever this went. */
+function entry(): string {
+  if (import.meta.url.endsWith('.ts')) return join(import.meta.dirname, 'reader.ts')
+  for (let at = import.meta.dirname; ; at = dirname(at)) {
+    const path = join(at, 'database-reader.js')
+    if (existsSync(path) || dirname(at) === at) return path
+  }
+}
+
+class Collected {
+  #tables: DatabaseTable[] | null = null
+  #problem: DatabasePair | null = null
+  #left = 0
+  readonly #finished = new Set<number>()
+
+  take(said: Found): void {
+    if (said.found === 'problem') this.#problem = { kind: 'unreadable', side: said.side, reason: said.reason }
+    else if (said.found === 'tables') {
+      this.#tables = said.tables
+      this.#left = said.left
+    } else if (this.#tables) {
+      this.#tables[said.at] = said.table
+      if (said.table.counts !== null || said.table.problem !== null) this.#finished.add(said.at)
+    }
+  }
+
+  /** @param why it was ended before its time */
+  answer(why: string | null): DatabasePair {
+    if (this.#problem) return this.#problem
+    if (this.#tables === null) return { kind: 'unreadable', side: null, reason: why ?? 'nothing was found' }
+    const tables = this.#tables.map((table, at) =>
+      why === null || table.kind !== 'table' || this.#finished.has(at)
+        ? table
+        : { ...table, problem: `Its rows were not compared: ${why}.` },
+    )
+    const notes = this.#left > 0 ? [`and ${this.#left} more, which were not looked at`] : []
+    return { kind: 'tables', tables, notes }
+  }
+}
