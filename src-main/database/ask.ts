@@ -15,9 +15,12 @@ const HEAP_MB = 256
 
 /**
  * @param files in a folder that is private to us: SQLite keeps an index of a `-wal` beside it
- * @param timeMs what was found by then is the answer
+ * @param most what was found by then is the answer
  */
-export async function askForTables(files: DatabaseFiles, timeMs = TIME_MS): Promise<DatabasePair> {
+export async function askForTables(
+  files: DatabaseFiles,
+  most: { timeMs?: number; memoryBytes?: number } = {},
+): Promise<DatabasePair> {
   const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, entry(), JSON.stringify(files)], {
     cwd: '/',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -25,6 +28,7 @@ export async function askForTables(files: DatabaseFiles, timeMs = TIME_MS): Prom
     env: { ELECTRON_RUN_AS_NODE: '1' },
   })
   const end = () => child.kill('SIGKILL')
+  const { timeMs = TIME_MS, memoryBytes = MEMORY_BYTES } = most
   let why: string | null = null
   const stop = (reason: string) => {
     why = reason
@@ -32,7 +36,7 @@ export async function askForTables(files: DatabaseFiles, timeMs = TIME_MS): Prom
   }
   const timer = setTimeout(() => stop('it takes too long'), timeMs)
   const look = setInterval(() => {
-    if (memoryOf(child.pid) > MEMORY_BYTES) stop('it takes too much memory')
+    if (memoryOf(child.pid) > memoryBytes) stop('it takes too much memory')
   }, LOOK_MS)
   const collected = new Collected()
   try {

@@ -1,17 +1,23 @@
 /** One file's two sides: a text diff where there is one to draw, and an honest card where not. */
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { Change, FilePair } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { Button } from '../elements/button.tsx'
 import { size } from '../elements/format.ts'
 import { Loading, Problem } from '../elements/problem.tsx'
+import { Segments } from '../elements/segments.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost } from '../host/context.ts'
 import type { Comparison } from './compare.ts'
 import { compare } from './comparer.ts'
 import { Diff, type Layout } from './diff.tsx'
+import { ImageView } from './image-view.tsx'
 import { wordOf } from './letters.tsx'
+import { Media } from './media.tsx'
 import { notesOf } from './notes.ts'
+import type { Place } from './place.ts'
+import { Save } from './save.tsx'
+import { isSvg } from './sniff.ts'
 
 interface FileViewProps {
   session: string
@@ -32,12 +38,14 @@ export function FileView({ session, change, from, to, version, layout }: FileVie
   )
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <p className="flex h-7 shrink-0 items-center gap-2 border-b border-line px-3 text-small">
+      <div className="flex h-7 shrink-0 items-center gap-2 border-b border-line pr-1 pl-3 text-small">
         <span className="min-w-0 truncate-start font-mono text-code" title={visibleName(path)}>
           <bdi>{visibleName(path)}</bdi>
         </span>
         <span className="shrink-0 text-ink-3">{wordOf(change)}</span>
-      </p>
+        <span className="flex-1" />
+        {change.kind === 'file' ? <Save session={session} change={change} from={from} to={to} /> : null}
+      </div>
       <div className="min-h-0 flex-1">
         {!isFile ? (
           <Card title={change.kind === 'folder' ? 'A folder' : 'A special file'}>{whatChanged(change)}</Card>
@@ -46,7 +54,12 @@ export function FileView({ session, change, from, to, version, layout }: FileVie
         ) : asked.state === 'failed' ? (
           <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
         ) : (
-          <Pair pair={asked.value} change={change} layout={layout} showAnyway={() => setWhole(true)} />
+          <Pair
+            pair={asked.value}
+            place={{ session, change, from, to, version }}
+            layout={layout}
+            showAnyway={() => setWhole(true)}
+          />
         )}
       </div>
     </div>
@@ -55,15 +68,18 @@ export function FileView({ session, change, from, to, version, layout }: FileVie
 
 interface PairProps {
   pair: FilePair
-  change: Change
+  place: Place
   layout: Layout
   showAnyway(): void
 }
 
-function Pair({ pair, change, layout, showAnyway }: PairProps) {
+function Pair({ pair, place, layout, showAnyway }: PairProps) {
   switch (pair.kind) {
-    case 'text':
-      return <TextPair before={pair.before} after={pair.after} change={change} layout={layout} />
+    case 'text': {
+      const text = <TextPair before={pair.before} after={pair.after} change={place.change} layout={layout} />
+      const isDrawn = [pair.before, pair.after].every((side) => side === null || isSvg(side))
+      return isDrawn ? <Drawn before={pair.before} after={pair.after} text={text} /> : text
+    }
     case 'symlink':
       return (
         <Card title="A symbolic link">
@@ -71,21 +87,55 @@ function Pair({ pair, change, layout, showAnyway }: PairProps) {
         </Card>
       )
     case 'binary':
-      return (
-        <Card title="Not text">
-          <Sides before={sized(pair.before)} after={sized(pair.after)} />
-        </Card>
-      )
+      return <Media place={place} pair={pair} layout={layout} />
     case 'large':
       return (
-        <Card title="A large file">
-          <Sides before={sized(pair.before)} after={sized(pair.after)} />
-          <Button onClick={showAnyway} className="mt-3">
-            Show anyway
-          </Button>
-        </Card>
+        <Media
+          place={place}
+          pair={pair}
+          layout={layout}
+          large={
+            <Card title="A large file">
+              <Sides before={sized(pair.before)} after={sized(pair.after)} />
+              <Button onClick={showAnyway} className="mt-3">
+                Show anyway
+              </Button>
+            </Card>
+          }
+        />
       )
   }
+}
+
+interface DrawnProps {
+  before: string | null
+  after: string | null
+  text: React.ReactNode
+}
+
+const asPicture = (text: string | null): Blob | null =>
+  text === null ? null : new Blob([text], { type: 'image/svg+xml' })
+
+/** A picture that is text, too. */
+function Drawn({ before, after, text }: DrawnProps) {
+  const [as, setAs] = useState<'picture' | 'text'>('picture')
+  const pictures = useMemo(() => ({ before: asPicture(before), after: asPicture(after) }), [before, after])
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className="flex h-9 shrink-0 items-center border-b border-line px-3">
+        <Segments
+          label="Show as"
+          value={as}
+          onChange={setAs}
+          choices={[
+            { value: 'picture', text: 'Picture' },
+            { value: 'text', text: 'Text' },
+          ]}
+        />
+      </div>
+      <div className="min-h-0 flex-1">{as === 'picture' ? <ImageView {...pictures} otherwise={text} /> : text}</div>
+    </div>
+  )
 }
 
 const sized = (bytes: number | null): string | null => (bytes === null ? null : size(bytes))
