@@ -8,6 +8,7 @@ import { TestHost } from './host.ts'
 import {
   commitToTheWorkspace,
   emptyState,
+  holdStill,
   keyboardAlone,
   rewindAndUndo,
   sessionFromTheTerminal,
@@ -59,6 +60,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: host }))
 
   test('a shell in the sandbox', () => shellInTheWindow({ page, data: host }))
+
+  test('what runs is looked at, held still and ended', () => holdStill({ page, data: host }))
 
   test('what an agent does is seen as it does it', () => watchAnAgent({ page, data: host }))
 

@@ -5,6 +5,7 @@ import { APP_NEEDS, App } from './electron.ts'
 import { TestHost } from './host.ts'
 import {
   emptyState,
+  holdStill,
   keyboardAlone,
   rewindAndUndo,
   sessionFromTheTerminal,
@@ -35,6 +36,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: app.data }))
 
     test('a shell in the sandbox', () => shellInTheWindow({ page, data: app.data }))
+
+    test('what runs is looked at, held still and ended', () => holdStill({ page, data: app.data }))
 
     test('the keyboard alone', () => keyboardAlone({ page, data: app.data }))
 

@@ -391,3 +391,38 @@ export async function shellInTheWindow({ page, data }: Stage): Promise<void> {
   await terminal.getByText('hello you').waitFor(VISIBLE)
   await page.getByText('exit 0').first().waitFor(VISIBLE)
 }
+
+/** What runs is looked at, held still, and ended; another hand's command goes on only when it is let go. */
+export async function holdStill({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await data.json('init', data.folder('held'), '--session', 'held')
+  const begin = (id: string, command: string) => data.ask((rpc) => rpc.commands.start({ session: 'held', id, command }))
+  await begin('ticks', 'while :; do echo x >>ticks; sleep 0.05; done')
+  await begin('server', `exec node -e "require('http').createServer((q, s) => s.end('up')).listen(0, '127.0.0.1')"`)
+  await window.session('held').click()
+  await window.tab('Processes').click()
+  const table = page.getByRole('table', { name: 'Processes' })
+  await table.getByText('echo x').waitFor(VISIBLE)
+  const port = page.getByRole('link', { name: /^Open port \d+$/ })
+  await port.waitFor(VISIBLE)
+  const answer = await fetch((await port.getAttribute('href')) ?? '')
+  expect(await answer.text()).toBe('up')
+  expect(await data.json('--session', 'held', 'ports')).toMatchObject({ count: 1, ports: [{ address: '127.0.0.1' }] })
+
+  await page.getByRole('main').getByRole('button', { name: 'Pause', exact: true }).press('Enter')
+  await page.getByText('Paused: nothing of this runs').waitFor(VISIBLE)
+  await page.getByRole('option', { name: /^held, .*paused/ }).waitFor(VISIBLE)
+  const ticks = async () => (await data.ask((rpc) => rpc.files.read({ session: 'held', path: 'ticks' }))).content.length
+  const before = await ticks()
+  await expect(begin('refused', 'true')).rejects.toThrow(/is paused/)
+  expect(await ticks()).toBe(before)
+  await page.getByRole('main').getByRole('button', { name: 'Unpause', exact: true }).press('Enter')
+  await expect.poll(ticks).toBeGreaterThan(before)
+
+  await table.getByRole('button', { name: /^Stop node/ }).click()
+  await page.getByRole('dialog', { name: 'Stop this command?' }).getByRole('button', { name: 'Stop command' }).click()
+  await expect.poll(() => table.getByText('node -e').count()).toBe(0)
+  await port.waitFor({ state: 'detached' })
+  expect(await data.json('--session', 'held', 'stop', 'ticks')).toMatchObject({ status: 'cancelled' })
+  await page.getByText('Nothing runs').waitFor(VISIBLE)
+}

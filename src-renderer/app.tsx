@@ -87,6 +87,7 @@ function useActions(showKeys: () => void): void {
       messages: () => selection.tab('messages'),
       output: () => selection.tab('output'),
       ledger: () => selection.tab('ledger'),
+      processes: () => selection.tab('processes'),
       shell: () => {
         const { details } = session.getState()
         if (!details || !isLive(details)) return

@@ -1,7 +1,7 @@
 /** The window as a person finds their way in it: by roles and by the words on its controls. */
 import type { Locator, Page } from 'playwright-core'
 
-export type Tab = 'Changes' | 'Messages' | 'Output' | 'Agent' | 'Ledger'
+export type Tab = 'Changes' | 'Messages' | 'Output' | 'Agent' | 'Ledger' | 'Processes'
 
 export class MainWindow {
   readonly page: Page

@@ -21,6 +21,7 @@ import { defineLedger } from './commands/ledger.ts'
 import { defineMcp } from './commands/mcp.ts'
 import { defineMessages } from './commands/messages.ts'
 import { definePause } from './commands/pause.ts'
+import { defineProcesses } from './commands/processes.ts'
 import { defineReport } from './commands/report.ts'
 import { defineRetention } from './commands/retention.ts'
 import { defineRewind } from './commands/rewind.ts'
@@ -37,6 +38,7 @@ const families: Define[] = [
   defineExec,
   defineRun,
   definePause,
+  defineProcesses,
   defineCheckpoint,
   defineRewind,
   defineRetention,

@@ -7,6 +7,7 @@ import { EscalationRule, escalations } from './escalations.ts'
 import { SessionEvent } from './events.ts'
 import { MAIN } from './format-names.ts'
 import {
+  Activity,
   AutoRollback,
   BaseChoice,
   Change,
@@ -401,6 +402,13 @@ export const contract = {
     /** Types on its terminal, base64. What comes after its end is dropped. */
     type: oc.input(SessionRef.extend({ id: RetryableId, bytes: z.string() })).output(z.void()),
     resize: oc.input(SessionRef.extend({ id: RetryableId, size: TerminalSize })).output(z.void()),
+  },
+  /** What lives in the sandbox now, whatever started it. */
+  processes: {
+    /** Nothing where the session has ended. */
+    list: oc.input(SessionRef).output(Activity),
+    /** Ends one process, by its key: it is asked to, and made to where it does not. False where it had ended. */
+    stop: oc.input(SessionRef.extend({ key: z.string().min(1).max(100) })).output(z.object({ stopped: z.boolean() })),
   },
   /** What agents do by tools, newest last; and for the tools themselves, to tell of it. */
   tools: {

@@ -299,6 +299,38 @@ export type Validity = z.infer<typeof Validity>
 export const ProcessInfo = z.object({ pid: z.number(), command: z.string() })
 export type ProcessInfo = z.infer<typeof ProcessInfo>
 
+/** A process of the sandbox, as a person looks at it. */
+export const ProcessDetails = ProcessInfo.extend({
+  /** Names it for as long as it lives: its pid may be another one's later. */
+  key: z.string(),
+  /** The command that started it, or one that it descends from; null where that is not known any more. */
+  commandId: z.string().nullable(),
+  startedAt: z.date(),
+  /** Processor time that it has used. */
+  cpuMs: z.number(),
+  /** Memory that it holds. */
+  rssBytes: z.number(),
+})
+export type ProcessDetails = z.infer<typeof ProcessDetails>
+
+/** A TCP port that a process of the sandbox listens on. */
+export const ListeningPort = z.object({
+  port: z.number(),
+  /** Inside: `0.0.0.0` and `::` are all of the sandbox's own. */
+  address: z.string(),
+  pid: z.number(),
+  command: z.string(),
+})
+export type ListeningPort = z.infer<typeof ListeningPort>
+
+/** What runs in a sandbox now, and what listens there. */
+export const Activity = z.object({
+  processes: z.array(ProcessDetails),
+  /** `url` is where this machine reaches it; null where it is reached inside only. */
+  ports: z.array(ListeningPort.extend({ url: z.string().nullable() })),
+})
+export type Activity = z.infer<typeof Activity>
+
 export const CommandLine = z.union([z.string(), z.array(z.string()).min(1)])
 export type CommandLine = z.infer<typeof CommandLine>
 

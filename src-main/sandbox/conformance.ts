@@ -3,6 +3,7 @@
  * description of the engine.
  */
 import { describe } from 'vitest'
+import { activityBehaviours } from './conformance/activity.ts'
 import { attackBehaviours } from './conformance/attacks.ts'
 import { commandBehaviours } from './conformance/commands.ts'
 import { fileBehaviours } from './conformance/files.ts'
@@ -27,5 +28,6 @@ export function describeProvider(name: string, source: ProviderSource): void {
   describe(`${name}: terminals`, () => terminalBehaviours(source))
   describe(`${name}: attacks`, () => attackBehaviours(source))
   describe(`${name}: pauses`, () => pauseBehaviours(source))
+  describe(`${name}: activity`, () => activityBehaviours(source))
   describe(`${name}: survival`, () => survivalBehaviours(source))
 }

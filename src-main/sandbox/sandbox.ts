@@ -9,6 +9,8 @@ import type {
   EngineName,
   EntryKind,
   FilePair,
+  ListeningPort,
+  ProcessDetails,
   ProcessInfo,
   TerminalSize,
 } from '../contract/index.ts'
@@ -313,6 +315,14 @@ export interface Sandbox {
   lastChange(): Promise<number | null>
 
   processes(): Promise<ProcessInfo[]>
+  /** What runs, with what each process costs, and the ports that processes of the sandbox listen on. */
+  activity(): Promise<{ processes: ProcessDetails[]; ports: ListeningPort[] }>
+  /**
+   * Ends one process: it is asked to, and made to where it does not, or where the sandbox is paused.
+   * @param key of a process as `activity` told it
+   * @returns false where it had ended
+   */
+  endProcess(key: string): Promise<boolean>
   /** Lets go of it without ending it: processes go on, a later host attaches. */
   detach(): Promise<void>
   /** Ends processes and mounts; layers stay readable (changes, readFile, pair on frozen states) until `destroy`. */

@@ -73,6 +73,8 @@ export type {
   Rules,
   RulesSet,
   RunOptions,
+  SandboxPort,
+  SandboxProcess,
   SessionState,
 } from './types.ts'
 export {

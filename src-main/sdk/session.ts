@@ -47,6 +47,8 @@ import type {
   RollbackEvent,
   RulesSet,
   RunOptions,
+  SandboxPort,
+  SandboxProcess,
   SessionState,
 } from './types.ts'
 import { anyVerifier, Verifier, type VerifierOptions } from './verifier.ts'
@@ -608,6 +610,16 @@ export class RewindSession implements AsyncDisposable {
   /** Has a paused session go on; one that halted meanwhile is halted then. */
   async unpause(): Promise<void> {
     await this.#look('unpause', (rpc, at) => rpc.sessions.unpause(at))
+  }
+
+  /** What runs in the sandbox now; nothing where the session has ended. */
+  async processes(): Promise<SandboxProcess[]> {
+    return (await this.#look('processes', (rpc, at) => rpc.processes.list(at))).processes
+  }
+
+  /** TCP ports that processes of the sandbox listen on, and where this machine reaches them. */
+  async ports(): Promise<SandboxPort[]> {
+    return (await this.#look('ports', (rpc, at) => rpc.processes.list(at))).ports
   }
 
   /** @returns the ledger, as `ledger`. @throws SessionNotStartedError */

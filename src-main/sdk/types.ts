@@ -239,6 +239,30 @@ export interface SessionState {
   notes: string[]
 }
 
+/** A process of the sandbox. */
+export interface SandboxProcess {
+  pid: number
+  command: string
+  /** Names it for as long as it lives: its pid may be another one's later. */
+  key: string
+  /** The command that started it, or one that it descends from; null where that is not known any more. */
+  commandId: string | null
+  startedAt: Date
+  cpuMs: number
+  rssBytes: number
+}
+
+/** A TCP port that a process of the sandbox listens on. */
+export interface SandboxPort {
+  port: number
+  /** Inside: `0.0.0.0` and `::` are all of the sandbox's own. */
+  address: string
+  pid: number
+  command: string
+  /** Where this machine reaches it; null where it is reached inside only. */
+  url: string | null
+}
+
 /** A row of the ledger. Frozen: nothing that was recorded is changed. */
 export interface LedgerEntry {
   readonly id: number

@@ -169,6 +169,10 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       type: os.commands.type.handler((call) => of(call).type(call.input)),
       resize: os.commands.resize.handler((call) => of(call).resize(call.input)),
     },
+    processes: {
+      list: os.processes.list.handler((call) => of(call).activity()),
+      stop: os.processes.stop.handler((call) => of(call).stopProcess(call.input)),
+    },
     tools: {
       list: os.tools.list.handler((call) => of(call).tools.list()),
       begin: os.tools.begin.handler(({ context, input }) => {

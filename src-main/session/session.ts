@@ -1,6 +1,7 @@
 /** One session as its clients see it: a method per procedure of the contract, each a line or two over the parts. */
 import { Buffer, isUtf8 } from 'node:buffer'
 import {
+  type Activity,
   type AutoRollback,
   type Change,
   CommandError,
@@ -15,6 +16,7 @@ import {
   InvalidOptionError,
   type LedgerCheck,
   type LedgerEntry,
+  type ListeningPort,
   lastSaved,
   MAIN,
   type Message,
@@ -414,6 +416,23 @@ export class Session {
     return this.#commands.stop(input.id)
   }
 
+  /** What runs in the sandbox now, and what listens there. */
+  async activity(): Promise<Activity> {
+    const context = this.#context
+    const { status, engine, network } = context.row
+    if (status === 'ended' || status === 'destroyed') return { processes: [], ports: [] }
+    const sandbox = await context.live()
+    const { processes, ports } = await context.gate.shared(() => sandbox.activity())
+    // In the local engine a sandbox with a network has this machine's.
+    const shared = engine === 'local' && network
+    return { processes, ports: ports.map((port) => ({ ...port, url: shared ? urlOf(port) : null })) }
+  }
+
+  async stopProcess({ key }: Inputs['processes']['stop']): Promise<{ stopped: boolean }> {
+    const sandbox = await this.#context.live()
+    return { stopped: await this.#context.gate.shared(() => sandbox.endProcess(key)) }
+  }
+
   command(input: Inputs['commands']['get']): CommandRecord {
     return this.#commands.record(input.id)
   }
@@ -732,5 +751,11 @@ type WithDefaults<Input> = Omit<Input, 'conversation' | 'format'> & {
 
 const textOf = (command: CommandRecord['command']): string =>
   typeof command === 'string' ? command : command.join(' ')
+
+/** Whatever it speaks: what is looked at by a person is http, nearly always. */
+function urlOf({ address, port }: ListeningPort): string {
+  const everywhere = address === '0.0.0.0' || address === '::' || address.startsWith('127.')
+  return `http://${everywhere ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}/`
+}
 
 const ignore = (): void => {}

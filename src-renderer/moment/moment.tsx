@@ -15,6 +15,7 @@ import { useHost, useSelection, useSession } from '../host/context.ts'
 import { Ledger } from '../ledger/ledger.tsx'
 import { Messages } from '../messages/messages.tsx'
 import { Output } from '../output/output.tsx'
+import { Processes } from '../processes/processes.tsx'
 import { momentName, ordered, pointOf } from '../timeline/moments.ts'
 import { VerdictWord } from '../timeline/row.tsx'
 import { atNow, type PaneTab } from '../timeline/selection-store.ts'
@@ -25,6 +26,7 @@ export function MomentPane() {
   const { selection } = useHost()
   const tab = useSelection((state) => state.tab)
   const commands = useSession((state) => state.commands.length)
+  const processes = useSession((state) => state.details?.processes.length ?? 0)
   const rows = useSession((state) => state.ledger.length)
   const calls = useSession((state) => state.toolCalls.length)
   return (
@@ -49,6 +51,9 @@ export function MomentPane() {
           <Tab value="ledger" count={rows}>
             Ledger
           </Tab>
+          <Tab value="processes" count={processes}>
+            Processes
+          </Tab>
         </Tabs.List>
         <Pane value="changes" name="Changes">
           <Changes />
@@ -64,6 +69,9 @@ export function MomentPane() {
         </Pane>
         <Pane value="ledger" name="Ledger">
           <Ledger />
+        </Pane>
+        <Pane value="processes" name="Processes">
+          <Processes />
         </Pane>
       </Tabs.Root>
     </section>

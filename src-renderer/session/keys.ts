@@ -12,6 +12,7 @@ export type Action =
   | 'messages'
   | 'output'
   | 'ledger'
+  | 'processes'
   | 'shell'
   | 'keys'
 
@@ -25,6 +26,7 @@ export const KEYS: readonly { key: string; action: Action; words: string }[] = [
   { key: '2', action: 'messages', words: 'Messages' },
   { key: '3', action: 'output', words: 'Output' },
   { key: '4', action: 'ledger', words: 'Ledger' },
+  { key: '5', action: 'processes', words: 'Processes' },
   { key: 'T', action: 'shell', words: 'Open a shell in the sandbox' },
   { key: '/', action: 'search', words: 'Search sessions' },
   { key: '?', action: 'keys', words: 'Keys' },

@@ -7,7 +7,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 export type Moment = string
 export const NOW: Moment = 'now'
 
-export type PaneTab = 'changes' | 'messages' | 'output' | 'agent' | 'ledger'
+export type PaneTab = 'changes' | 'messages' | 'output' | 'agent' | 'ledger' | 'processes'
 
 export interface Selection {
   moment: Moment

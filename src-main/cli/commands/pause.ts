@@ -27,7 +27,7 @@ export const definePause: Define = (program, action) => {
   program
     .command('stop')
     .description('end a running command with all that it started')
-    .argument('<id>', 'of the command')
+    .argument('<id>', 'of the command, as `rewind ps` lists it')
     .action(
       action(async (cli, operands) => {
         const [id = ''] = given(operands)

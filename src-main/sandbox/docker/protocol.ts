@@ -3,7 +3,14 @@
  * that of its container.
  */
 
-import type { Change, FilePair, ProcessInfo, TerminalSize } from '../../contract/index.ts'
+import type {
+  Change,
+  FilePair,
+  ListeningPort,
+  ProcessDetails,
+  ProcessInfo,
+  TerminalSize,
+} from '../../contract/index.ts'
 import type {
   CheckpointOutcome,
   CommandEnd,
@@ -90,5 +97,7 @@ export type InsideCalls = {
   ): Promise<FilePieces>
   lastChange(): Promise<number | null>
   processes(): Promise<ProcessInfo[]>
+  activity(): Promise<{ processes: ProcessDetails[]; ports: ListeningPort[] }>
+  endProcess(key: string): Promise<boolean>
   end(): Promise<void>
 }

@@ -182,6 +182,14 @@ export class DockerSandbox implements Sandbox {
     return this.#ended || this.#left ? [] : this.#ask('processes')
   }
 
+  async activity(): ReturnType<Sandbox['activity']> {
+    return this.#ended || this.#left ? { processes: [], ports: [] } : this.#ask('activity')
+  }
+
+  endProcess(key: string): Promise<boolean> {
+    return this.#ask('endProcess', key)
+  }
+
   async detach(): Promise<void> {
     this.#left = true
     clearTimeout(this.#idle)

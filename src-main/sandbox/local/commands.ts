@@ -11,11 +11,14 @@ import {
   EngineUnavailableError,
   InvalidOptionError,
   InvalidPathError,
+  type ListeningPort,
+  type ProcessDetails,
   type ProcessInfo,
   SessionPausedError,
   type TerminalSize,
 } from '../../contract/index.ts'
 import type { CommandSpec, RunningCommand } from '../sandbox.ts'
+import { activityOf, isStill, keyOf } from './activity.ts'
 import type { ControlGroups } from './cgroup.ts'
 import { LocalCommand, type Paused } from './command.ts'
 import { Launcher, type LauncherNews } from './launcher.ts'
@@ -53,6 +56,9 @@ interface Entry {
   size: TerminalSize | null
 }
 
+/** How long a process may take to end when it is asked to, and when it is made to. */
+const ASKED_MS = 2_000
+const KILLED_MS = 5_000
 const START_LIMIT_MS = 20_000
 const LOOK_AT_LAUNCHER_MS = 100
 const LAST_WORDS_MS = 200
@@ -475,6 +481,32 @@ export class Commands {
       const inside = pidInside(pid)
       const command = commandWords(pid).join(' ')
       return inside === null || command === '' ? [] : [{ pid: inside, command }]
+    })
+  }
+
+  activity(): { processes: ProcessDetails[]; ports: ListeningPort[] } {
+    const byFolder = new Map([...this.#entries.values()].map(({ folder, command }) => [folder, command.id]))
+    return activityOf(this.agentProcesses(), (folder) => byFolder.get(folder) ?? null)
+  }
+
+  /** @returns false where it had ended. @throws EngineUnavailableError where it does not end */
+  async endProcess(key: string): Promise<boolean> {
+    const found = this.agentProcesses().find((one) => {
+      const inside = pidInside(one.pid)
+      return inside !== null && keyOf(inside, one) === key
+    })
+    if (found === undefined) return false
+    // One that stands still hears no request.
+    for (const [name, limitMs] of [
+      ...(this.#paused ? [] : [['SIGTERM', ASKED_MS] as const]),
+      ['SIGKILL', KILLED_MS] as const,
+    ]) {
+      if (isStill(found)) signal(found.pid, name)
+      for (const end = Date.now() + limitMs; isStill(found) && Date.now() < end; ) await sleep(5)
+      if (!isStill(found)) return true
+    }
+    throw new EngineUnavailableError(`Process ${pidInside(found.pid) ?? key} could not be ended.`, {
+      nextStep: 'Destroy the sandbox to end all of it.',
     })
   }
 

@@ -9,8 +9,8 @@ const STOP_LIMIT_MS = 2_000
 const VFORK_MS = 10
 
 export class Freezer {
-  /** Frozen until further notice, with what was stopped for it by signals. */
-  #held: ReadonlyMap<number, string> | null = null
+  /** Frozen until further notice, with what was stopped for it by signals: `everything` where another host did that. */
+  #held: ReadonlyMap<number, string> | 'everything' | null = null
   readonly #groups: ControlGroups | null
   readonly #find: () => readonly HostProcess[]
 
@@ -40,8 +40,12 @@ export class Freezer {
     }
   }
 
-  /** Until {@link release}. @throws EngineUnavailableError where something would not stand still; it goes on then */
-  async hold(): Promise<void> {
+  /**
+   * Until {@link release}.
+   * @param before whether an earlier host held it: what is stopped was stopped by that
+   * @throws EngineUnavailableError where something would not stand still; it goes on then
+   */
+  async hold(before = false): Promise<void> {
     if (this.#held !== null) return
     const stopped = new Map<number, string>()
     try {
@@ -52,14 +56,13 @@ export class Freezer {
       goOn(stopped)
       throw error
     }
-    this.#held = stopped
+    this.#held = before ? 'everything' : stopped
   }
 
   release(): void {
     const stopped = this.#held
     this.#held = null
-    // What an earlier host stopped, this one did not write down.
-    if (stopped === null || (this.#groups === null && stopped.size === 0)) this.thaw()
+    if (stopped === null || stopped === 'everything') this.thaw()
     else {
       this.#groups?.thaw()
       goOn(stopped)

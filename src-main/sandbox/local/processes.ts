@@ -149,6 +149,12 @@ export function processesWith(word: string): number[] {
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid && environmentOf(pid).includes(word))
 }
 
+/** What follows a word's beginning in the environment that a process was started with; null where no word begins so. */
+export const environmentWord = (pid: number, beginning: string): string | null =>
+  environmentOf(pid)
+    .find((word) => word.startsWith(beginning))
+    ?.slice(beginning.length) ?? null
+
 const environmentOf = (pid: number): string[] => {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')

@@ -257,7 +257,7 @@ export class LocalSandbox implements Sandbox {
     this.#holdBase()
     await this.#repair()
     await this.#launch()
-    if (this.paused) await this.#freezer.hold()
+    if (this.paused) await this.#freezer.hold(true)
     else this.#freezer.thaw()
     await this.#commands.adopt()
     this.#begin()
@@ -448,6 +448,15 @@ export class LocalSandbox implements Sandbox {
 
   async processes(): Promise<ProcessInfo[]> {
     return this.#open && this.#namespace.holderLives ? this.#commands.describeProcesses() : []
+  }
+
+  async activity() {
+    return this.#open && this.#namespace.holderLives ? this.#commands.activity() : { processes: [], ports: [] }
+  }
+
+  async endProcess(key: string): Promise<boolean> {
+    this.#mustBeOpen()
+    return this.#namespace.holderLives && this.#commands.endProcess(key)
   }
 
   async detach(): Promise<void> {

@@ -100,6 +100,8 @@ const calls: InsideCalls = {
   pieces: (state, paths, at, limit) => sandbox().pieces(state, paths, at, limit),
   lastChange: () => sandbox().lastChange(),
   processes: () => sandbox().processes(),
+  activity: () => sandbox().activity(),
+  endProcess: (key) => sandbox().endProcess(key),
   end: () => sandbox().end(),
 }
 
