@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { launchBrowser } from './browser.ts'
 import { TestHost } from './host.ts'
 import {
+  afterARun,
   commitToTheWorkspace,
   emptyState,
   holdStill,
@@ -78,6 +79,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   })
 
   test('a commit to the workspace, and its undo', () => commitToTheWorkspace({ page, data: host }))
+
+  test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: host }))
 
   test('the keyboard alone', () => keyboardAlone({ page, data: host }))
 

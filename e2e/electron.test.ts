@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { APP_NEEDS, App } from './electron.ts'
 import { TestHost } from './host.ts'
 import {
+  afterARun,
   emptyState,
   holdStill,
   keyboardAlone,
@@ -38,6 +39,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('a shell in the sandbox', () => shellInTheWindow({ page, data: app.data }))
 
     test('what runs is looked at, held still and ended', () => holdStill({ page, data: app.data }))
+
+    test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: app.data }))
 
     test('the keyboard alone', () => keyboardAlone({ page, data: app.data }))
 

@@ -426,3 +426,105 @@ export async function holdStill({ page, data }: Stage): Promise<void> {
   expect(await data.json('--session', 'held', 'stop', 'ticks')).toMatchObject({ status: 'cancelled' })
   await page.getByText('Nothing runs').waitFor(VISIBLE)
 }
+
+/** What is saved, read as the page hands it over: each kind of window keeps its downloads elsewhere. */
+async function savedBy(page: Page, press: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const saved = page.evaluate(
+    () =>
+      new Promise<{ name: string; text: string }>((resolve) => {
+        const { createObjectURL } = URL
+        const { click } = HTMLAnchorElement.prototype
+        let blob = new Blob()
+        URL.createObjectURL = (given: Blob) => {
+          blob = given
+          return createObjectURL.call(URL, given)
+        }
+        HTMLAnchorElement.prototype.click = function () {
+          URL.createObjectURL = createObjectURL
+          HTMLAnchorElement.prototype.click = click
+          click.call(this)
+          void blob.text().then((text) => resolve({ name: this.download, text }))
+        }
+      }),
+  )
+  await press()
+  return saved
+}
+
+/** After a run: its ledger searched by the keyboard, the state behind a row, and the run taken away as files. */
+export async function afterARun({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const session = 'audited'
+  await data.json('init', data.folder(session), '--session', session)
+  await data.json('--session', session, 'checkpoint', 'stable')
+  const verifier = { command: 'cat verdict.json', retries: 0, retryDelayMs: 0, timeoutMs: 30_000 }
+  await data.ask(async (rpc) => {
+    await rpc.rules.autoRollback({ session, on: true, events: ['test_failure'], to: 'stable', verifier })
+    for (const verdict of [
+      { status: 'fail', summary: 'a test fails' },
+      { status: 'pass', summary: 'all is well' },
+    ]) {
+      await rpc.files.write({ session, path: 'verdict.json', content: JSON.stringify(verdict) })
+      await rpc.rules.runTests({ session }).catch(() => {})
+    }
+  })
+  await window.session(session).click()
+  await window.now.waitFor(VISIBLE)
+  await page.keyboard.press('4')
+  await page.getByText('3 rows').waitFor(VISIBLE)
+  await page.getByText('chain whole').waitFor(VISIBLE)
+
+  // By keys: to the oldest row, open it, and on to the state that it is about.
+  await tabTo(page, ({ role }) => role === 'grid')
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  const detail = page.getByRole('region', { name: 'Ledger row' })
+  await detail.getByText('Row 1 · verification').waitFor(VISIBLE)
+  await detail.getByRole('region', { name: 'Verdict' }).getByText('"status": "fail"').waitFor(VISIBLE)
+  await detail.getByText('0'.repeat(64)).waitFor(VISIBLE)
+  await page.keyboard.press('g')
+  await page.getByRole('option', { name: /fail,.*branch A$/, selected: true }).waitFor(VISIBLE)
+  await page.keyboard.press('Escape')
+  await detail.waitFor({ state: 'hidden' })
+
+  await page.getByLabel('Event', { exact: true }).selectOption('rollback')
+  await page.getByText('1 of 3 rows').waitFor(VISIBLE)
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByLabel('Search the ledger').fill('is well')
+  await page.getByText('1 of 3 rows').waitFor(VISIBLE)
+  await page.getByLabel('Search the ledger').fill('')
+
+  const csv = await savedBy(page, async () => {
+    await page.getByRole('button', { name: 'Export…' }).click()
+    await page.getByRole('menuitem', { name: 'CSV' }).click()
+  })
+  expect(csv.name).toBe('audited-ledger.csv')
+  expect(csv.text.trim().split('\r\n')).toHaveLength(4)
+  const report = await savedBy(page, () => page.getByRole('button', { name: 'Report' }).click())
+  expect(report.name).toBe('audited-report.html')
+  expect(report.text).toContain('<h2>Timeline and cost</h2>')
+  const { head } = await data.ask((rpc) => rpc.ledger.verify({ session }))
+  expect(report.text).toContain(head)
+
+  // The window's own sheets: what the machine lacks, how an agent comes in, how the window looks.
+  await page.getByRole('button', { name: 'Doctor' }).click()
+  await page.getByRole('list', { name: 'Checks' }).getByText('data folder').waitFor(VISIBLE)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.evaluate(focused)).toEqual({ role: 'button', name: 'Doctor' })
+  await page.getByRole('button', { name: 'Connect an agent…' }).click()
+  await page.getByText('claude mcp add rewind -- rewind mcp').waitFor(VISIBLE)
+  const { token } = await data.ask((rpc) => rpc.host.mcp({}))
+  await page.getByRole('radio', { name: 'Over HTTP' }).check({ force: true })
+  expect(await page.getByText(token).count()).toBe(0)
+  await page.getByRole('button', { name: 'Show token' }).click()
+  await page.getByText(`Bearer ${token}`).waitFor(VISIBLE)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+,')
+  await page.getByRole('radio', { name: 'Dark' }).check({ force: true })
+  await page.keyboard.press('Escape')
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme)
+  expect(await theme()).toBe('dark')
+  await page.reload()
+  await window.sessions.waitFor(VISIBLE)
+  expect(await theme()).toBe('dark')
+}

@@ -18,6 +18,7 @@ import { type Action, onAction, useKeys } from './session/keys.ts'
 import { SessionView } from './session/session-view.tsx'
 import { StatusBar } from './session/status-bar.tsx'
 import { SessionList } from './sessions/session-list.tsx'
+import { Sheets } from './sheets/sheets.tsx'
 import { Start } from './start/start.tsx'
 import { openShell } from './terminal/shell.ts'
 
@@ -47,6 +48,7 @@ export function App() {
       <RewindSheet />
       <EscalationSheet />
       <CommitSheet />
+      <Sheets />
       <div className="pointer-events-none fixed inset-x-0 bottom-10 z-20 flex flex-col items-center gap-2 px-4">
         <FolderRequests />
         <Banner />

@@ -6,10 +6,12 @@ import { App } from './app.tsx'
 import { Boundary } from './elements/boundary.tsx'
 import { HostContext } from './host/context.ts'
 import type { Host } from './host/host.ts'
+import { applyPreferences } from './preferences/preferences.ts'
 
 export function mount(host: Host): void {
   const root = document.getElementById('root')
   if (!root) throw new Error('The page has no #root to draw into.')
+  applyPreferences()
   host.start()
   createRoot(root).render(
     <StrictMode>

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { AGENTS } from '../contract/agents.ts'
 import { DeclinedError } from '../contract/errors.ts'
 import { visibleName } from '../contract/text.ts'
 import { packageRoot, type Rpc } from '../serve/client/index.ts'
@@ -125,7 +126,7 @@ function remembered(path: string): Record<string, boolean> {
 async function withoutRewind(program: string, user: string, path: string): Promise<Buffer | null> {
   const whole = join(user, path)
   const bytes = readFileSync(whole)
-  const { AGENTS, setupOf } = await import('./setup/agents.ts')
+  const { setupOf } = await import('./setup/agents.ts')
   const agent = AGENTS.find((one) => one === program)
   if (!agent) return bytes
   const rewind = join(packageRoot, 'bin/rewind')

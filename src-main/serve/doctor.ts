@@ -35,7 +35,7 @@ async function userNamespaces(): Promise<Check> {
     'userns',
     open ? 'open to ordinary users' : null,
     'User namespaces are shut for ordinary users.',
-    'As root: sysctl kernel.unprivileged_userns_clone=1, or with AppArmor kernel.apparmor_restrict_unprivileged_userns=0.',
+    'As root: `sysctl kernel.unprivileged_userns_clone=1`, or with AppArmor `sysctl kernel.apparmor_restrict_unprivileged_userns=0`.',
   )
 }
 
@@ -44,7 +44,7 @@ function browser({ browser }: Facts): Check {
     'browser',
     browser,
     'No Chromium or Chrome was found.',
-    'Install Chromium (Debian: apt install chromium) to have the window without Electron.',
+    'Install Chromium (Debian: `apt install chromium`) to have the window without Electron.',
   )
 }
 
@@ -64,7 +64,7 @@ function busybox(): Check {
     'busybox',
     onPath('busybox'),
     'Not here; everything works without it, a little slower.',
-    'Install busybox-static (Debian: apt install busybox-static).',
+    'Install busybox-static (Debian: `apt install busybox-static`).',
   )
 }
 

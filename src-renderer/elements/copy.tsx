@@ -5,7 +5,8 @@ import { IconButton } from './button.tsx'
 
 const SAID_FOR_MS = 1600
 
-export function CopyLine({ text }: { text: string }) {
+/** @returns what became of the last copy, for a moment, and the way to make one */
+export function useCopied(text: string): { said: 'copied' | 'failed' | null; copy(): void } {
   const [said, setSaid] = useState<'copied' | 'failed' | null>(null)
   useEffect(() => {
     if (!said) return
@@ -18,6 +19,11 @@ export function CopyLine({ text }: { text: string }) {
       () => setSaid('failed'),
     )
   }
+  return { said, copy }
+}
+
+export function CopyLine({ text }: { text: string }) {
+  const { said, copy } = useCopied(text)
   return (
     <span className="flex items-center gap-2 rounded-md border border-line bg-sunken py-0.5 pr-0.5 pl-3">
       <code className="min-w-0 flex-1 select-text truncate font-mono text-code">{text}</code>

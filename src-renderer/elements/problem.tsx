@@ -1,6 +1,7 @@
 /** The failed, empty and loading pictures of a pane; each says what to do next. */
 import { TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { openSheet } from '../sheets/sheets-store.ts'
 import { Button } from './button.tsx'
 import { Spinner } from './spinner.tsx'
 import { Words } from './words.tsx'
@@ -26,10 +27,16 @@ export function Problem({ message, nextStep, again, againLabel = 'Try again' }: 
           </p>
         ) : null}
       </div>
-      {again ? <Button onClick={again}>{againLabel}</Button> : null}
+      <div className="flex gap-2">
+        {again ? <Button onClick={again}>{againLabel}</Button> : null}
+        {namesDoctor(nextStep) ? <Button onClick={() => openSheet('doctor')}>Doctor</Button> : null}
+      </div>
     </div>
   )
 }
+
+/** Whether a next step is to look what the machine lacks: that can be seen here. */
+const namesDoctor = (nextStep: string | null | undefined): boolean => nextStep?.includes('rewind doctor') === true
 
 /** A problem within a form or a sheet. */
 export function ProblemLine({ message, nextStep }: Pick<ProblemProps, 'message' | 'nextStep'>) {

@@ -12,7 +12,7 @@ import { Button } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { Nothing } from '../elements/problem.tsx'
 import { useHost, useSelection, useSession } from '../host/context.ts'
-import { idsOnTimeline } from './about.ts'
+import { type AboutOf, aboutOf } from './about.ts'
 import { ChainBroken, ChainState, useChain } from './chain.tsx'
 import { Detail } from './detail.tsx'
 import { ExportMenu } from './export-menu.tsx'
@@ -28,16 +28,17 @@ export function Ledger() {
   const timeline = useSession((state) => state.timeline)
   const { filters, active, open } = useStore(view)
   const chain = useChain()
-  const known = useMemo(() => idsOnTimeline(timeline), [timeline])
+  const about = useMemo(() => aboutOf(timeline), [timeline])
   const choices = useMemo(() => choicesOf(entries), [entries])
   const rows = useMemo(() => matching(entries, filters).toReversed(), [entries, filters])
   const entry = useMemo(() => (open ? rows.find(({ id }) => id === active) : undefined), [rows, open, active])
 
   const show = useCallback(
-    ({ point }: LedgerEntry) => {
-      if (point !== null && known.has(point)) selection.select(point)
+    (entry: LedgerEntry) => {
+      const point = about(entry)
+      if (point !== null) selection.select(point)
     },
-    [known, selection],
+    [about, selection],
   )
   if (entries.length === 0)
     return (
@@ -51,7 +52,6 @@ export function Ledger() {
     view.at(brokenAt ?? 0)
     view.open(true)
   }
-  const table = <Table rows={rows} known={known} show={show} />
   return (
     <div className="flex h-full min-h-0 flex-col">
       <header className="flex h-9 shrink-0 items-center gap-3 border-b border-line pr-2 pl-4 text-small text-ink-2">
@@ -73,28 +73,29 @@ export function Ledger() {
         <ChainBroken chain={chain.value} show={entries.some(({ id }) => id === brokenAt) ? showBroken : null} />
       ) : null}
       <Filters filters={filters} choices={choices} change={view.filter} />
-      {entry ? (
-        <Group orientation="vertical" className="min-h-0 flex-1">
-          <Panel id="ledger-rows" minSize={84}>
-            {table}
-          </Panel>
+      {/* The table stays the same one, with its focus, when the detail comes and goes. */}
+      <Group orientation="vertical" className="min-h-0 flex-1">
+        <Panel id="ledger-rows" minSize={84}>
+          <Table rows={rows} about={about} show={show} />
+        </Panel>
+        {entry ? (
           <Separator className="h-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
+        ) : null}
+        {entry ? (
           <Panel id="ledger-row" defaultSize="55%" minSize={96}>
             <Detail
               key={entry.id}
               entry={entry}
               previous={previousHash(entries, entry.id)}
-              show={isHeld(entry, known) ? () => show(entry) : null}
+              show={about(entry) === null ? null : () => show(entry)}
               close={() => {
                 view.open(false)
                 document.getElementById(TABLE_ID)?.focus()
               }}
             />
           </Panel>
-        </Group>
-      ) : (
-        <div className="min-h-0 flex-1">{table}</div>
-      )}
+        ) : null}
+      </Group>
     </div>
   )
 }
@@ -104,14 +105,11 @@ const TABLE_ID = 'ledger-rows-table'
 interface TableProps {
   /** Newest first. */
   rows: readonly LedgerEntry[]
-  /** Points that there are. */
-  known: ReadonlySet<string>
+  about: AboutOf
   show(about: LedgerEntry): void
 }
 
-const isHeld = ({ point }: LedgerEntry, known: ReadonlySet<string>): boolean => point !== null && known.has(point)
-
-function Table({ rows, known, show }: TableProps) {
+function Table({ rows, about, show }: TableProps) {
   const { ledgerView: view } = useHost()
   const moment = useSelection((state) => state.moment)
   const { active, open } = useStore(view)
@@ -175,6 +173,7 @@ function Table({ rows, known, show }: TableProps) {
           {virtual.getVirtualItems().map(({ index, start, key }) => {
             const entry = rows[index]
             if (!entry) return null
+            const state = about(entry)
             return (
               <EntryRow
                 key={key}
@@ -183,8 +182,8 @@ function Table({ rows, known, show }: TableProps) {
                 top={start}
                 active={entry.id === active}
                 open={open && entry.id === active}
-                about={entry.point !== null && entry.point === moment}
-                held={isHeld(entry, known)}
+                about={state !== null && state === moment}
+                held={state !== null}
                 show={show}
                 pick={view.toggle}
               />

@@ -1,5 +1,5 @@
 /** One line of the ledger's table. */
-import { CircleCheck, CircleHelp, CircleX } from 'lucide-react'
+import { ArrowUpRight, CircleCheck, CircleHelp, CircleX } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import type { LedgerEntry } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
@@ -15,9 +15,9 @@ export const rowId = (id: number): string => `ledger-row-${id}`
 
 /** Of the same width in every row, so that a column can be read down. */
 const COLUMNS =
-  'grid grid-cols-[80px_144px_minmax(72px,1fr)_56px_minmax(0,2fr)_56px] items-center gap-x-2 px-4 text-small'
+  'grid grid-cols-[80px_144px_minmax(72px,1fr)_56px_minmax(0,2fr)_56px_24px] items-center gap-x-2 pr-2 pl-4 text-small'
 
-const HEADINGS = ['Event', 'Status', 'Point', 'Decided', 'Notes', 'When'] as const
+const HEADINGS = ['Event', 'Status', 'Target', 'Decided', 'Notes', 'When', 'State'] as const
 
 export function Headings() {
   return (
@@ -36,7 +36,7 @@ export function Headings() {
           role="columnheader"
           className={`truncate text-tiny ${heading === 'When' ? 'text-right' : ''}`}
         >
-          {heading}
+          {heading === 'State' ? <span className="sr-only">State</span> : heading}
         </span>
       ))}
     </div>
@@ -89,30 +89,30 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
       <Cell>
         <Outcome entry={entry} />
       </Cell>
-      <Cell>
-        {name && held ? (
-          <button
-            type="button"
-            tabIndex={-1}
-            title={`Go to the state: ${visibleName(name)}`}
-            onClick={(event) => {
-              event.stopPropagation()
-              show(entry)
-            }}
-            className="max-w-full truncate text-accent hover:underline"
-          >
-            {visibleName(clip(name, 512).text)}
-          </button>
-        ) : name ? (
-          <Name className="block">{name}</Name>
-        ) : null}
-      </Cell>
+      <Cell>{name ? <Name className="block">{name}</Name> : null}</Cell>
       <Cell className="text-ink-2">{decidedBy ? visibleName(decidedBy) : null}</Cell>
       <Cell className="text-ink-2">
         <span title={visible(clip(notes ?? '', 1_000).text)}>{visibleName(line)}</span>
       </Cell>
       <Cell className="text-right text-ink-2">
         <Ago at={timestamp} />
+      </Cell>
+      <Cell>
+        {held ? (
+          <button
+            type="button"
+            tabIndex={-1}
+            aria-label="Go to the state"
+            title="Go to the state that it is about (G)"
+            onClick={(event) => {
+              event.stopPropagation()
+              show(entry)
+            }}
+            className="flex size-6 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
+          >
+            <ArrowUpRight size={14} aria-hidden="true" />
+          </button>
+        ) : null}
       </Cell>
     </div>
   )

@@ -1,5 +1,5 @@
 /** The left side: every session, live ones first; search, disk use, and how to begin another. */
-import { CircleHelp, Play, Plus, Search } from 'lucide-react'
+import { Bot, CircleHelp, Play, Plus, Search, Settings, Stethoscope } from 'lucide-react'
 import { type KeyboardEvent, useMemo, useState } from 'react'
 import type { SessionSummary } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
@@ -12,6 +12,7 @@ import { Mark } from '../elements/mark.tsx'
 import { ProblemLine } from '../elements/problem.tsx'
 import { Name } from '../elements/text.tsx'
 import { useHost, useSessions } from '../host/context.ts'
+import { openSheet } from '../sheets/sheets-store.ts'
 import { useBegin } from '../start/new-session.tsx'
 import { focusTimeline } from '../timeline/focus.ts'
 import { inOrder, matching } from './sessions-store.ts'
@@ -57,11 +58,20 @@ export function SessionList({ showKeys }: { showKeys(): void }) {
         </div>
       ) : null}
       <List sessions={found} open={open} pick={store.open} query={query} />
-      <footer className="flex h-10 shrink-0 items-center gap-1 border-t border-line pr-2 pl-4 text-small text-ink-2">
-        <span className="flex-1" title="What the layers of all sessions hold on disk">
-          {sessions.length > 0 ? `${size(used)} on disk` : ''}
+      <footer className="flex h-10 shrink-0 items-center border-t border-line pr-2 pl-4 text-small text-ink-2">
+        <span className="min-w-0 flex-1 truncate" title="On disk: what the layers of all sessions hold">
+          {sessions.length > 0 ? size(used) : ''}
         </span>
         {sessions.length > 0 ? <DemoAgain /> : null}
+        <IconButton label="Connect an agent…" onClick={() => openSheet('connect')}>
+          <Bot size={15} />
+        </IconButton>
+        <IconButton label="Doctor" onClick={() => openSheet('doctor')}>
+          <Stethoscope size={15} />
+        </IconButton>
+        <IconButton label="Preferences" aria-keyshortcuts="Control+," onClick={() => openSheet('preferences')}>
+          <Settings size={15} />
+        </IconButton>
         <IconButton label="Keys" onClick={showKeys}>
           <CircleHelp size={15} />
         </IconButton>

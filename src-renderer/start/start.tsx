@@ -1,5 +1,5 @@
 /** What a person sees before there is a session: what this is, the demo, and how to begin. */
-import { FolderOpen, Play } from 'lucide-react'
+import { Bot, FolderOpen, Play } from 'lucide-react'
 import { useState } from 'react'
 import type { RewindError } from '../../src-main/contract/index.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
@@ -7,6 +7,7 @@ import { Button } from '../elements/button.tsx'
 import { CopyLine } from '../elements/copy.tsx'
 import { ProblemLine } from '../elements/problem.tsx'
 import { useHost } from '../host/context.ts'
+import { openSheet } from '../sheets/sheets-store.ts'
 import { Illustration } from './illustration.tsx'
 import { useBegin } from './new-session.tsx'
 
@@ -37,6 +38,9 @@ export function Start() {
             </Button>
             <Button tall icon={<FolderOpen size={14} />} busy={begin.busy} onClick={begin.start}>
               {begin.label}
+            </Button>
+            <Button tall look="quiet" icon={<Bot size={14} />} onClick={() => openSheet('connect')}>
+              Connect an agent…
             </Button>
           </div>
           {typeof state === 'object' ? <ProblemLine message={state.message} nextStep={state.nextStep} /> : null}

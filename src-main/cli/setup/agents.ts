@@ -4,11 +4,9 @@
  */
 import { existsSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { AGENTS, type AgentName, agentTitles, ownToolsOff } from '../../contract/agents.ts'
 import { InvalidOptionError } from '../../contract/errors.ts'
 import { type Edit, jsonEdit, ownFile, tomlEdit } from './edits.ts'
-
-export const AGENTS = ['claude', 'codex', 'opencode', 'gemini'] as const
-export type AgentName = (typeof AGENTS)[number]
 
 /** @throws InvalidOptionError that lists those that are known */
 export function agentNamed(name: string | undefined): AgentName {
@@ -55,7 +53,7 @@ function claude(options: SetupOptions): AgentSetup {
   const own = chosen && isAbsolute(chosen) ? chosen : null
   const hook = { type: 'command', command: hookLine(options, 'claude'), timeout: HOOK_TIMEOUT }
   return {
-    title: 'Claude Code',
+    title: agentTitles.claude,
     edits: [
       jsonEdit(join(own ?? options.user, '.claude.json'), [
         {
@@ -73,9 +71,7 @@ function claude(options: SetupOptions): AgentSetup {
         { list: ['hooks', 'Stop'], item: { hooks: [hook] }, isOurs: runsHook },
       ]),
     ],
-    notes: [
-      'Claude Code keeps its own shell and edit tools, which change the project itself: `claude --disallowedTools "Bash Edit Write NotebookEdit"` leaves it Rewind’s.',
-    ],
+    notes: [ownToolsOff.claude],
   }
 }
 
@@ -105,12 +101,9 @@ function codex(options: SetupOptions): AgentSetup {
     ...hook,
   ]
   return {
-    title: 'Codex',
+    title: agentTitles.codex,
     edits: [tomlEdit(join(folder, 'config.toml'), lines.join('\n'), [['mcp_servers', 'rewind']])],
-    notes: [
-      'Codex runs a new hook only once you have trusted it: type /hooks in it.',
-      '`codex --sandbox read-only` keeps its own commands from changing the project itself.',
-    ],
+    notes: ['Codex runs a new hook only once you have trusted it: type /hooks in it.', ownToolsOff.codex],
   }
 }
 
@@ -119,7 +112,7 @@ function opencode(options: SetupOptions): AgentSetup {
   const folder = join(xdg && isAbsolute(xdg) ? xdg : join(options.user, '.config'), 'opencode')
   const file = ['opencode.jsonc', 'opencode.json'].find((name) => existsSync(join(folder, name))) ?? 'opencode.json'
   return {
-    title: 'opencode',
+    title: agentTitles.opencode,
     edits: [
       jsonEdit(join(folder, file), [
         {
@@ -135,16 +128,14 @@ function opencode(options: SetupOptions): AgentSetup {
       ]),
       ownFile(join(folder, 'plugins/rewind.js'), plugin(options), (text) => text.startsWith(PLUGIN_MARK)),
     ],
-    notes: [
-      'opencode keeps its own shell and edit tools, which change the project itself: "tools": { "bash": false, "edit": false, "write": false } in a project’s opencode.json leaves it Rewind’s.',
-    ],
+    notes: [ownToolsOff.opencode],
   }
 }
 
 function gemini(options: SetupOptions): AgentSetup {
   const hook = { name: 'rewind', type: 'command', command: hookLine(options, 'gemini'), timeout: HOOK_TIMEOUT * 1000 }
   return {
-    title: 'Gemini CLI',
+    title: agentTitles.gemini,
     edits: [
       jsonEdit(join(options.user, '.gemini/settings.json'), [
         {
@@ -156,9 +147,7 @@ function gemini(options: SetupOptions): AgentSetup {
         { list: ['hooks', 'AfterAgent'], item: { hooks: [hook] }, isOurs: runsHook },
       ]),
     ],
-    notes: [
-      'Gemini CLI keeps its own shell and edit tools, which change the project itself: "tools": { "exclude": ["run_shell_command", "write_file", "replace"] } in a project’s .gemini/settings.json leaves it Rewind’s.',
-    ],
+    notes: [ownToolsOff.gemini],
   }
 }
 

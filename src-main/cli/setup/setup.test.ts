@@ -16,8 +16,9 @@ import { dirname, join } from 'node:path'
 import { parse as parseJson } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { AGENTS, type AgentName } from '../../contract/agents.ts'
 import { InvalidOptionError, InvalidPathError } from '../../contract/errors.ts'
-import { AGENTS, type AgentName, agentNamed, type SetupOptions, setupOf } from './agents.ts'
+import { agentNamed, type SetupOptions, setupOf } from './agents.ts'
 import { Setup } from './setup.ts'
 
 let base: string

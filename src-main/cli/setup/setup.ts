@@ -6,7 +6,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import type { AgentName, AgentSetup } from './agents.ts'
+import type { AgentName } from '../../contract/agents.ts'
+import type { AgentSetup } from './agents.ts'
 import { type FileChange, readText, replace, writeAll } from './files.ts'
 
 const Kept = z.object({
