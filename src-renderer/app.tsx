@@ -10,6 +10,7 @@ import { Loading, Problem } from './elements/problem.tsx'
 import { EscalationSheet } from './escalation/sheet.tsx'
 import { Banner, SignedOut } from './host/banner.tsx'
 import { useConnection, useHost, useSessions } from './host/context.ts'
+import { Palette } from './palette/palette.tsx'
 import { RewindSheet } from './rewind/sheet.tsx'
 import { Toast } from './rewind/toast.tsx'
 import { rewindTarget } from './session/header.tsx'
@@ -21,13 +22,19 @@ import { SessionList } from './sessions/session-list.tsx'
 import { Sheets } from './sheets/sheets.tsx'
 import { Start } from './start/start.tsx'
 import { openShell } from './terminal/shell.ts'
+import { pointOf } from './timeline/moments.ts'
+import { atNow, type PaneTab } from './timeline/selection-store.ts'
 
 export function App() {
   const [keys, setKeys] = useState(false)
+  const [palette, setPalette] = useState(false)
   const layout = useDefaultLayout({ id: 'rewind:window-panes' })
   const refusal = useConnection((connection) => connection.refusal)
   useKeys()
-  useActions(() => setKeys(true))
+  useActions(
+    () => setKeys(true),
+    () => setPalette(true),
+  )
   if (refusal) return <SignedOut refusal={refusal} />
   return (
     <div className="flex h-full flex-col select-none">
@@ -54,6 +61,7 @@ export function App() {
         <Banner />
         <Toast />
       </div>
+      {palette ? <Palette close={() => setPalette(false)} /> : null}
       {keys ? <KeySheet close={() => setKeys(false)} /> : null}
     </div>
   )
@@ -66,45 +74,76 @@ function Main() {
   const open = useSessions((state) => state.open)
   if (open) return <SessionView />
   if (load === 'failed' && problem)
-    return <Problem message={problem.message} nextStep={problem.nextStep} again={() => void sessions.load()} />
+    return (
+      <main className="h-full">
+        <h1 className="sr-only">Rewind</h1>
+        <Problem message={problem.message} nextStep={problem.nextStep} again={() => void sessions.load()} />
+      </main>
+    )
   return load === 'loading' ? <Loading what="Connecting to the host" /> : <Start />
 }
 
-function useActions(showKeys: () => void): void {
+interface Doing {
+  act(): void
+  can?(): boolean
+}
+
+function useActions(showKeys: () => void, showPalette: () => void): void {
   const { commit, rewind, rpc, selection, session } = useHost()
   useEffect(() => {
-    const actions: Partial<Record<Action, () => void>> = {
-      rewind: () => {
-        const { details, timeline } = session.getState()
-        const target = timeline && rewindTarget(timeline, selection.getState())
-        if (details && isLive(details) && target) rewind.ask(target)
-      },
-      commit: () => {
-        const { details } = session.getState()
-        if (details && isLive(details)) commit.ask()
-      },
-      undo: () => void rewind.undo(),
-      now: () => selection.toNow(),
-      changes: () => selection.tab('changes'),
-      messages: () => selection.tab('messages'),
-      output: () => selection.tab('output'),
-      ledger: () => selection.tab('ledger'),
-      processes: () => selection.tab('processes'),
-      shell: () => {
-        const { details } = session.getState()
-        if (!details || !isLive(details)) return
-        openShell(rpc, details.id).then(
-          (id) => selection.opened(id),
-          (error) => {
-            const { message, nextStep } = fromRpcError(error)
-            rewind.say({ kind: 'problem', text: message, nextStep, undo: false })
-          },
-        )
-      },
-      search: () => document.getElementById('session-search')?.focus(),
-      keys: showKeys,
+    const live = () => {
+      const { details } = session.getState()
+      return details !== null && isLive(details) ? details : null
     }
-    const stops = Object.entries(actions).map(([action, listener]) => onAction(action as Action, listener))
+    const target = () => {
+      const { timeline } = session.getState()
+      return (timeline && rewindTarget(timeline, selection.getState())) ?? null
+    }
+    const selected = () => pointOf(session.getState().timeline, selection.getState().moment)
+    const isOpen = () => session.getState().timeline !== null
+    const say = (error: unknown) => {
+      const { message, nextStep } = fromRpcError(error)
+      rewind.say({ kind: 'problem', text: message, nextStep, undo: false })
+    }
+    const tab = (name: PaneTab): Doing => ({ act: () => selection.tab(name), can: isOpen })
+    const actions: Partial<Record<Action, Doing>> = {
+      palette: { act: showPalette },
+      rewind: {
+        act() {
+          const to = target()
+          if (to) rewind.ask(to)
+        },
+        can: () => live() !== null && target() !== null,
+      },
+      commit: { act: () => commit.ask(), can: () => live() !== null },
+      undo: {
+        act: () => void rewind.undo(),
+        can: () => live() !== null && session.getState().timeline?.undo !== null,
+      },
+      pin: {
+        act() {
+          const point = selected()
+          if (point) rpc.timeline.pin({ session: point.session, point: point.id, on: !point.pinned }).catch(say)
+        },
+        can: () => selected()?.kind === 'checkpoint' && session.getState().details?.status !== 'destroyed',
+      },
+      now: { act: () => selection.toNow(), can: () => isOpen() && !atNow(selection.getState()) },
+      changes: tab('changes'),
+      messages: tab('messages'),
+      output: tab('output'),
+      ledger: tab('ledger'),
+      processes: tab('processes'),
+      shell: {
+        act() {
+          const details = live()
+          if (details) openShell(rpc, details.id).then((id) => selection.opened(id), say)
+        },
+        can: () => live() !== null,
+      },
+      search: { act: () => document.getElementById('session-search')?.focus() },
+      keys: { act: showKeys },
+    }
+    const stops = Object.entries(actions).map(([action, { act, can }]) => onAction(action as Action, act, can))
     return () => {
       for (const stop of stops) stop()
     }

@@ -1,4 +1,5 @@
 /** What the tests of sessions share: a data folder of their own, a workspace, and eyes for what stands in the sandbox. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,6 +45,8 @@ export function testHome(): TestHome {
       const { manager, close } = await open()
       for (const { id, status } of manager.list()) if (status !== 'destroyed') await manager.find(id).destroy()
       await close()
+      // A workspace may hold folders that are closed to their own user.
+      if (process.getuid?.() !== 0) execFileSync('chmod', ['-R', 'u+rwX', folder])
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -38,16 +38,18 @@ export function Button({ look = 'plain', icon, shortcut, busy, tall, children, c
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   label: string
+  /** The key that does the same, as it is written. */
+  shortcut?: string
   ref?: Ref<HTMLButtonElement>
   pressed?: boolean
 }
 
-export function IconButton({ label, pressed, className = '', ...rest }: IconButtonProps) {
+export function IconButton({ label, shortcut, pressed, className = '', ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
       aria-label={label}
-      title={label}
+      title={shortcut ? `${label} (${shortcut})` : label}
       aria-pressed={pressed}
       {...rest}
       className={`inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-2 hover:bg-hover hover:text-ink aria-pressed:bg-hover aria-pressed:text-ink ${className}`}

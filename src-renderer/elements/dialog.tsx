@@ -11,9 +11,11 @@ interface DialogProps {
   /** Below the title. */
   note?: ReactNode
   width?: string
+  /** No title to be seen, and near the top: a palette. */
+  bare?: boolean
 }
 
-export function Dialog({ title, note, onClose, children, width = 'w-140' }: DialogProps) {
+export function Dialog({ title, note, onClose, children, width = 'w-140', bare = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -37,10 +39,10 @@ export function Dialog({ title, note, onClose, children, width = 'w-140' }: Dial
       onClick={(event) => {
         if (event.target === ref.current) onClose()
       }}
-      className={`m-auto max-h-[calc(100%-48px)] max-w-[calc(100%-32px)] overflow-hidden rounded-xl border border-line bg-raised text-ink shadow-float open:animate-rise ${width}`}
+      className={`${bare ? 'mx-auto mt-[12vh]' : 'm-auto'} max-h-[calc(100%-48px)] max-w-[calc(100%-32px)] overflow-hidden rounded-xl border border-line bg-raised text-ink shadow-float open:animate-rise ${width}`}
     >
       <div className="flex max-h-[calc(100vh-50px)] flex-col">
-        <header className="px-5 pt-4 pb-3">
+        <header className={bare ? 'sr-only' : 'px-5 pt-4 pb-3'}>
           <h2 id={titleId} className="text-title font-semibold break-words">
             {title}
           </h2>

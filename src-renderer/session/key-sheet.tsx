@@ -1,13 +1,15 @@
 /** The key map. */
 import { Button, Key } from '../elements/button.tsx'
 import { Dialog } from '../elements/dialog.tsx'
-import { KEYS, LIST_KEYS } from './keys.ts'
+import { KEYS, keyCaps, LIST_KEYS } from './keys.ts'
+
+const everywhere = KEYS.flatMap(({ key, words }) => (key === null ? [] : [{ key: keyCaps(key), words }]))
 
 export function KeySheet({ close }: { close(): void }) {
   return (
     <Dialog title="Keys" onClose={close} width="w-96">
       <div className="flex flex-col gap-3 px-5 pb-4">
-        {[KEYS, LIST_KEYS].map((keys, index) => (
+        {[everywhere, LIST_KEYS].map((keys, index) => (
           <dl key={index === 0 ? 'everywhere' : 'lists'} className="grid grid-cols-[80px_1fr] items-center gap-y-1">
             {keys.map(({ key, words }) => (
               <div key={key} className="contents">

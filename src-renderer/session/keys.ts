@@ -1,13 +1,18 @@
-/** The window's keys: one table for the handler and for the sheet that lists them. */
+/** What can be done by key: one table for the handler, for the sheet that lists the keys, and for the command palette. */
 import { useEffect } from 'react'
 
 export type Action =
+  | 'palette'
   | 'rewind'
   | 'undo'
   | 'checkpoint'
   | 'commit'
+  | 'pin'
   | 'now'
+  | 'find'
+  | 'filter'
   | 'search'
+  | 'new'
   | 'changes'
   | 'messages'
   | 'output'
@@ -16,18 +21,30 @@ export type Action =
   | 'shell'
   | 'keys'
 
-export const KEYS: readonly { key: string; action: Action; words: string }[] = [
+interface KeyEntry {
+  /** What is pressed; `Mod+` is Ctrl, on a Mac ⌘. Null where it is in the palette alone. */
+  key: string | null
+  action: Action
+  words: string
+}
+
+export const KEYS: readonly KeyEntry[] = [
+  { key: 'Mod+K', action: 'palette', words: 'Commands' },
   { key: 'R', action: 'rewind', words: 'Rewind to the selected point' },
   { key: 'U', action: 'undo', words: 'Undo rewind' },
   { key: 'C', action: 'checkpoint', words: 'Checkpoint' },
   { key: 'W', action: 'commit', words: 'Commit to workspace' },
+  { key: 'P', action: 'pin', words: 'Pin the selected point, or unpin it' },
   { key: 'N', action: 'now', words: 'Back to now (also Escape)' },
+  { key: 'Mod+F', action: 'find', words: 'Find in the timeline' },
+  { key: 'F', action: 'filter', words: 'Filter the timeline' },
   { key: '1', action: 'changes', words: 'Changes' },
   { key: '2', action: 'messages', words: 'Messages' },
   { key: '3', action: 'output', words: 'Output' },
   { key: '4', action: 'ledger', words: 'Ledger' },
   { key: '5', action: 'processes', words: 'Processes' },
   { key: 'T', action: 'shell', words: 'Open a shell in the sandbox' },
+  { key: null, action: 'new', words: 'New session' },
   { key: '/', action: 'search', words: 'Search sessions' },
   { key: '?', action: 'keys', words: 'Keys' },
 ]
@@ -42,29 +59,56 @@ export const LIST_KEYS: readonly { key: string; words: string }[] = [
   { key: 'G', words: 'Go to the state that a ledger row is about' },
 ]
 
-const listeners = new Map<Action, Set<() => void>>()
+const MOD = 'Mod+'
+const isMac = typeof navigator !== 'undefined' && /Mac/.test(navigator.platform)
 
-/** @returns the way to stop listening */
-export function onAction(action: Action, listener: () => void): () => void {
+/** As it is written on a key: `Ctrl K`, on a Mac `⌘ K`. */
+export const keyCaps = (key: string): string => key.replace(MOD, isMac ? '⌘ ' : 'Ctrl ')
+
+interface Listener {
+  act(): void
+  /** Whether it would do anything now. */
+  can(): boolean
+}
+
+const listeners = new Map<Action, Set<Listener>>()
+
+/**
+ * @param can whether it would do anything now; what cannot be done is not offered
+ * @returns the way to stop listening
+ */
+export function onAction(action: Action, act: () => void, can: () => boolean = () => true): () => void {
+  const listener = { act, can }
   const set = listeners.get(action) ?? new Set()
   listeners.set(action, set.add(listener))
   return () => set.delete(listener)
 }
 
-/** Does what the action's key does. */
-export function act(action: Action): void {
-  for (const listener of listeners.get(action) ?? []) listener()
+const able = (action: Action): Listener[] => [...(listeners.get(action) ?? [])].filter(({ can }) => can())
+
+export const canAct = (action: Action): boolean => able(action).length > 0
+
+/** Does what the action's key does. @returns whether there was anything to do */
+export function act(action: Action): boolean {
+  const told = able(action)
+  for (const listener of told) listener.act()
+  return told.length > 0
 }
 
-/** Which action a key press stands for; none while text is typed, a dialog is open, or a modifier is held. */
-export function actionFor(
-  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'target'>,
-): Action | null {
-  if (event.ctrlKey || event.metaKey || event.altKey) return null
+type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'target'>
+
+/**
+ * Which action a key press stands for. While text is typed only keys with Ctrl or ⌘ are; none while a dialog is open or
+ * Alt is held.
+ */
+export function actionFor(event: Press): Action | null {
+  const { key, ctrlKey, metaKey, altKey } = event
   const at = event.target as Partial<Element> | null
-  if (at?.closest?.('input:not([type=radio]), textarea, [contenteditable], dialog')) return null
-  if (event.key === 'Escape') return 'now'
-  return KEYS.find(({ key }) => key === event.key || key === event.key.toUpperCase())?.action ?? null
+  if (altKey || at?.closest?.('dialog')) return null
+  if (ctrlKey || metaKey) return KEYS.find((entry) => entry.key === MOD + key.toUpperCase())?.action ?? null
+  if (at?.closest?.('input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]')) return null
+  if (key === 'Escape') return 'now'
+  return KEYS.find((entry) => entry.key === key || entry.key === key.toUpperCase())?.action ?? null
 }
 
 /** Listens for the whole window. */
@@ -73,10 +117,7 @@ export function useKeys(): void {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || document.querySelector('dialog[open]')) return
       const action = actionFor(event)
-      const told = action ? listeners.get(action) : undefined
-      if (!told?.size) return
-      event.preventDefault()
-      for (const listener of told) listener()
+      if (action && act(action)) event.preventDefault()
     }
     window.addEventListener('keydown', press)
     return () => window.removeEventListener('keydown', press)

@@ -1,6 +1,6 @@
 /** The left side: every session, live ones first; search, disk use, and how to begin another. */
 import { Bot, CircleHelp, Play, Plus, Search, Settings, Stethoscope } from 'lucide-react'
-import { type KeyboardEvent, useMemo, useState } from 'react'
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import type { SessionSummary } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
@@ -12,6 +12,7 @@ import { Mark } from '../elements/mark.tsx'
 import { ProblemLine } from '../elements/problem.tsx'
 import { Name } from '../elements/text.tsx'
 import { useHost, useSessions } from '../host/context.ts'
+import { onAction } from '../session/keys.ts'
 import { openSheet } from '../sheets/sheets-store.ts'
 import { useBegin } from '../start/new-session.tsx'
 import { focusTimeline } from '../timeline/focus.ts'
@@ -24,6 +25,17 @@ export function SessionList({ showKeys }: { showKeys(): void }) {
   const open = useSessions((state) => state.open)
   const [query, setQuery] = useState('')
   const begin = useBegin()
+  const latest = useRef(begin)
+  latest.current = begin
+  useEffect(
+    () =>
+      onAction(
+        'new',
+        () => latest.current.start(),
+        () => !latest.current.busy,
+      ),
+    [],
+  )
   const found = useMemo(() => matching(inOrder(sessions), query), [sessions, query])
   const used = sessions.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
   return (
@@ -130,6 +142,12 @@ function List({ sessions, open, pick, query }: ListProps) {
     { title: 'Live', sessions: sessions.filter(isLive) },
     { title: 'Earlier', sessions: sessions.filter((session) => !isLive(session)) },
   ].filter((group) => group.sessions.length > 0)
+  if (sessions.length === 0)
+    return (
+      <p className="min-h-0 flex-1 px-4 py-3 text-small text-ink-3">
+        {loaded ? (query ? 'No session matches' : 'No sessions yet') : ''}
+      </p>
+    )
   return (
     <div
       role="listbox"
@@ -150,9 +168,6 @@ function List({ sessions, open, pick, query }: ListProps) {
           ))}
         </div>
       ))}
-      {sessions.length === 0 && loaded ? (
-        <p className="px-4 py-3 text-small text-ink-3">{query ? 'No session matches' : 'No sessions yet'}</p>
-      ) : null}
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { lanesOf } from './lanes.ts'
 import { rowsOf } from './rows.ts'
 
 const rowsFor = (points: readonly Point[], head: string, fold = false) =>
-  rowsOf(points, head, { opened: new Set(), keep: new Set(), fold })
+  rowsOf(points, head, { opened: new Set(), keep: new Set(), fold, shown: null })
 
 describe('lanes', () => {
   test('without a branch there is one lane, from now to base', () => {
@@ -33,6 +33,23 @@ describe('lanes', () => {
     expect(at('lost')).toMatchObject({ lane: 1, up: false, down: true, through: [0] })
     expect(at('good')).toMatchObject({ lane: 0, joins: [1] })
     expect(at('base')).toMatchObject({ joins: [], through: [] })
+  })
+
+  test('a branch whose origin is filtered away is a line of its own', () => {
+    const points = [
+      point('base', null, 0),
+      point('good', 'base', 1),
+      point('lost', 'good', 2),
+      point('more', 'lost', 3),
+      point('next', 'good', 4),
+    ]
+    const shown = new Set(['lost', 'more'])
+    const rows = rowsOf(points, 'next', { opened: new Set(), keep: new Set(), fold: false, shown })
+    expect(rows.map(({ id }) => id)).toEqual(['now', 'more', 'lost'])
+    expect(lanesOf(rows).rows.slice(1)).toMatchObject([
+      { lane: 1, up: false, down: true },
+      { lane: 1, up: true, down: false },
+    ])
   })
 
   test('two branches of one point take two lanes; later ones take freed lanes again', () => {

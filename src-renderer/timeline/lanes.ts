@@ -27,21 +27,22 @@ const MOST_LANES = 5
 
 export function lanesOf(rows: readonly TimelineRow[]): Lanes {
   const rowOf = new Map(rows.flatMap((row, index) => idsOf(row).map((id) => [id, index] as const)))
-  const spans = new Map<string, { letter: string; from: string; top: number; last: number; bottom: number }>()
+  /** `bottom` is the row that it hangs from; null where that one is not shown. */
+  const spans = new Map<string, { letter: string; top: number; last: number; bottom: number | null }>()
   rows.forEach((row, index) => {
     if (row.kind === 'now' || !row.branch) return
     const { letter, from } = row.branch
     const span = spans.get(letter)
     if (span) span.last = index
-    else spans.set(letter, { letter, from, top: index, last: index, bottom: rowOf.get(from) ?? index })
+    else spans.set(letter, { letter, top: index, last: index, bottom: rowOf.get(from) ?? null })
   })
 
   const busyUntil: number[] = [rows.length]
   const laneOf = new Map<string, number>()
-  for (const { letter, top, bottom } of spans.values()) {
+  for (const { letter, top, last, bottom } of spans.values()) {
     let lane = 1
     while (lane < MOST_LANES - 1 && (busyUntil[lane] ?? -1) >= top) lane++
-    busyUntil[lane] = Math.max(busyUntil[lane] ?? -1, bottom)
+    busyUntil[lane] = Math.max(busyUntil[lane] ?? -1, bottom ?? last)
     laneOf.set(letter, lane)
   }
 
@@ -60,8 +61,12 @@ export function lanesOf(rows: readonly TimelineRow[]): Lanes {
 
   const lastOnLine = rows.findLastIndex((row) => row.kind === 'now' || !row.branch)
   run(lines, pass, 0, lastOnLine, 0)
-  for (const { letter, top, bottom } of spans.values()) {
+  for (const { letter, top, last, bottom } of spans.values()) {
     const lane = laneOf.get(letter) ?? 1
+    if (bottom === null) {
+      run(lines, pass, top, last, lane)
+      continue
+    }
     const first = lines[top]
     if (first) first.down = true
     for (let row = top + 1; row < bottom; row++) pass(row, lane)

@@ -21,6 +21,8 @@ export interface RowProps {
   index: number
   total: number
   tint: Tint
+  /** It is among what is looked for. */
+  found: boolean
   onPick(index: number, event: MouseEvent): void
 }
 
@@ -40,7 +42,7 @@ interface FrameProps extends RowProps {
   children: ReactNode
 }
 
-function Frame({ row, lines, lanes, index, total, tint, onPick, label, mark, children }: FrameProps) {
+function Frame({ row, lines, lanes, index, total, tint, found, onPick, label, mark, children }: FrameProps) {
   const height = heightOf(row)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the keys, an option has the click
@@ -57,6 +59,7 @@ function Frame({ row, lines, lanes, index, total, tint, onPick, label, mark, chi
       style={{ height }}
     >
       {tint === 'moment' || tint === 'end' ? <span className="absolute inset-y-0 left-0 w-0.5 bg-accent" /> : null}
+      {found ? <span className="absolute inset-y-1 right-1 w-1 rounded-full bg-warn" /> : null}
       <Graph lines={lines} lanes={lanes} height={height} mark={mark} />
       {children}
     </div>

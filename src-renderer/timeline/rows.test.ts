@@ -3,7 +3,7 @@ import type { Point } from '../../src-main/contract/index.ts'
 import { autoPoint, point } from '../fixtures/points.ts'
 import { rangeOf, rowsOf, type TimelineRow } from './rows.ts'
 
-const view = { opened: new Set<string>(), keep: new Set<string>(), fold: true }
+const view = { opened: new Set<string>(), keep: new Set<string>(), fold: true, shown: null }
 const ids = (rows: readonly TimelineRow[]) => rows.map((row) => row.id)
 
 /** base, then `count` automatic points, then `named`. */
@@ -38,6 +38,12 @@ describe('rows of the timeline', () => {
     expect(ids(rowsOf(judged, 'a14', view))).toContain('a4')
     const branched = [...points, point('tip', 'a3', 20, { kind: 'tip', label: null })]
     expect(ids(rowsOf(branched, 'a14', view))).toContain('a3')
+  })
+
+  test('of a filtered timeline there is what passes, and what is kept', () => {
+    const shown = new Set(['a2', 'a3'])
+    expect(ids(rowsOf(line(14), 'a14', { ...view, shown }))).toEqual(['now', 'a3', 'a2'])
+    expect(ids(rowsOf(line(14), 'a14', { ...view, shown, keep: new Set(['a9']) }))).toEqual(['now', 'a9', 'a3', 'a2'])
   })
 
   test('the last point of a branch says that it was left', () => {

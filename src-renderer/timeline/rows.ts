@@ -34,9 +34,11 @@ const KEPT_IN_VIEW = 5
 interface View {
   /** Folds that the person opened. */
   opened: ReadonlySet<string>
-  /** Points that must be seen: what is selected. */
+  /** Points that must be seen: what is selected or looked for. */
   keep: ReadonlySet<string>
   fold: boolean
+  /** Points that there is a row for, besides what is kept; null for all. */
+  shown: ReadonlySet<string> | null
 }
 
 export function rowsOf(points: readonly Point[], head: string, view: View): TimelineRow[] {
@@ -55,7 +57,9 @@ export function rowsOf(points: readonly Point[], head: string, view: View): Time
     !view.keep.has(point.id)
 
   const rows: TimelineRow[] = []
-  const newestFirst = points.toSorted((a, b) => b.seq - a.seq)
+  const newestFirst = points
+    .filter(({ id }) => view.shown === null || view.shown.has(id) || view.keep.has(id))
+    .sort((a, b) => b.seq - a.seq)
   for (let at = 0; at < newestFirst.length; ) {
     const run = runFrom(newestFirst, at, (point) => foldable(point), branchOf)
     const first = newestFirst[at] as Point

@@ -3,7 +3,7 @@
  * much as thirty. Rows that arrive while the person reads further down never move what is being read.
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { ArrowUp, ListCollapse, ListTree } from 'lucide-react'
+import { ArrowUp, ListCollapse, ListTree, Search } from 'lucide-react'
 import {
   type KeyboardEvent,
   type MouseEvent,
@@ -19,6 +19,11 @@ import { bareRewindTarget, isLive } from '../../src-main/contract/timeline.ts'
 import { IconButton } from '../elements/button.tsx'
 import { count } from '../elements/format.ts'
 import { useHost, useSelection, useSession } from '../host/context.ts'
+import { act, keyCaps, onAction } from '../session/keys.ts'
+import { NO_FILTER, passing } from './filter.ts'
+import { FilterPopover } from './filter-popover.tsx'
+import { foundBy } from './find.ts'
+import { FIND_ID, FindBar } from './find-bar.tsx'
 import { focusTimeline, isFocusNowhere, TIMELINE_ID } from './focus.ts'
 import { lanesOf } from './lanes.ts'
 import { FoldRowView, NowRow, optionId, PointRowView, type RowProps, type Tint } from './row.tsx'
@@ -36,20 +41,28 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
   const running = useSession((state) => state.commands.findLast((command) => command.status === 'running'))
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [fold, setFold] = useState(true)
+  const [filter, setFilter] = useState(NO_FILTER)
+  /** What is looked for; null while nothing is. */
+  const [typed, setTyped] = useState<string | null>(null)
   const { points, head } = timeline
-
-  const rows = useMemo(
-    () => rowsOf(points, head, { opened, fold, keep: new Set([moment, other ?? moment]) }),
-    [points, head, opened, fold, moment, other],
-  )
-  const lanes = useMemo(() => lanesOf(rows), [rows])
-  const live = details === null || isLive(details)
-  const target = useMemo(() => (live ? bareRewindTarget(points, head)?.id : undefined), [live, points, head])
   const commits = useSession((state) => state.commits)
   const committed = useMemo(
     () => new Set(commits.filter(({ undoneAt }) => undoneAt === null).map(({ point }) => point)),
     [commits],
   )
+  const shown = useMemo(() => passing(filter, points, head, committed), [filter, points, head, committed])
+  const found = useMemo(() => {
+    const among = shown ? points.filter(({ id }) => shown.has(id)) : points
+    return new Set(foundBy(among, typed ?? '').map(({ id }) => id))
+  }, [points, shown, typed])
+
+  const rows = useMemo(
+    () => rowsOf(points, head, { opened, fold, shown, keep: new Set([moment, other ?? moment, ...found]) }),
+    [points, head, opened, fold, shown, moment, other, found],
+  )
+  const lanes = useMemo(() => lanesOf(rows), [rows])
+  const live = details === null || isLive(details)
+  const target = useMemo(() => (live ? bareRewindTarget(points, head)?.id : undefined), [live, points, head])
   const range = useMemo(() => rangeOf(rows, moment, other ?? moment), [rows, moment, other])
   const active = useMemo(() => rows.findIndex((row) => idsOf(row).includes(other ?? moment)), [rows, moment, other])
 
@@ -92,6 +105,26 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
     pick(index, extend)
     virtual.scrollToIndex(index, { align: 'auto' })
   }
+  /** Where the next row that was found lies, around the end where there is none further on. */
+  const stepFound = (by: 1 | -1) => {
+    const places = rows.flatMap((row, index) => (found.has(row.id) ? [index] : []))
+    const further = by > 0 ? places.find((index) => index > active) : places.findLast((index) => index < active)
+    const to = further ?? places.at(by > 0 ? 0 : -1)
+    if (to !== undefined) pick(to, false)
+  }
+  const closeFind = () => {
+    setTyped(null)
+    focusTimeline()
+  }
+  useEffect(
+    () =>
+      onAction('find', () => {
+        setTyped((now) => now ?? '')
+        const input = document.getElementById(FIND_ID)
+        if (input instanceof HTMLInputElement) input.select()
+      }),
+    [],
+  )
   const openBeside = () => {
     const fold = [active + 1, active - 1].find((index) => rows[index]?.kind === 'fold')
     if (fold !== undefined) pick(fold, false)
@@ -140,13 +173,20 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
     () => new Set(rows.flatMap((row) => (row.kind === 'now' ? [] : (row.branch?.letter ?? [])))),
     [rows],
   )
+  const checkpoints = points.filter((point) => point.kind === 'checkpoint')
   return (
     <section aria-label="Timeline pane" className="flex h-full min-h-0 flex-col">
       <header className="flex h-9 shrink-0 items-center gap-2 border-b border-line pr-1.5 pl-4 text-small text-ink-2">
         <span className="flex-1 truncate">
-          {count(points.filter((point) => point.kind === 'checkpoint').length, 'point')}
+          {shown === null
+            ? count(checkpoints.length, 'point')
+            : `${checkpoints.filter(({ id }) => shown.has(id)).length} of ${count(checkpoints.length, 'point')}`}
           {branches.size > 0 ? ` · ${count(branches.size, 'branch', 'branches')}` : ''}
         </span>
+        <IconButton label="Find in the timeline" shortcut={keyCaps('Mod+F')} onClick={() => act('find')}>
+          <Search size={14} />
+        </IconButton>
+        <FilterPopover filter={filter} onFilter={setFilter} />
         <IconButton
           label={fold ? 'Show every automatic point' : 'Fold automatic points'}
           onClick={() => {
@@ -157,6 +197,16 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
           {fold ? <ListTree size={15} /> : <ListCollapse size={15} />}
         </IconButton>
       </header>
+      {typed === null ? null : (
+        <FindBar
+          typed={typed}
+          onType={setTyped}
+          found={found.size}
+          at={rows.slice(0, active + 1).filter(({ id }) => found.has(id)).length * (found.has(selected) ? 1 : 0)}
+          step={stepFound}
+          close={closeFind}
+        />
+      )}
       <div className="relative min-h-0 flex-1">
         <div
           ref={scroller}
@@ -180,6 +230,7 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
                 index,
                 total: rows.length,
                 tint: tintOf(index, range, other !== null),
+                found: found.has(row.id),
                 onPick,
               }
               return (

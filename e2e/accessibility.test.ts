@@ -1,0 +1,121 @@
+/** No screen has a fault that axe-core knows of, in either theme; walked over the fixtures' page, which has them all. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { createServer, type ViteDevServer } from 'vite'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from './browser.ts'
+import { suiteNeeding } from './needs.ts'
+import { MainWindow } from './pages/main-window.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const CONFIG = join(import.meta.dirname, '../src-renderer/fixtures/vite.config.ts')
+
+/** A scenario of the fixtures, and how its screens are reached one after the other. */
+const screens: Record<string, Record<string, (window: MainWindow) => Promise<unknown>>> = {
+  empty: { 'the start': (window) => window.watchDemo.waitFor() },
+  failing: { 'a host that cannot be asked': ({ page }) => page.getByRole('alert').first().waitFor() },
+  working: {
+    'the changes': (window) => window.files.waitFor(),
+    'a point': (window) => window.point(/^pre_migration/).click(),
+    'two points': ({ page }) => page.keyboard.press('Shift+ArrowUp'),
+    'the messages': (window) => window.tab('Messages').click(),
+    'the output': (window) => window.tab('Output').click(),
+    'the ledger': (window) => window.tab('Ledger').click(),
+    'the find bar': async ({ page }) => {
+      await page.keyboard.press('Control+f')
+      await page.keyboard.type('write')
+    },
+    'the palette': async ({ page }) => {
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Control+k')
+    },
+    'the filter': async ({ page }) => {
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('f')
+    },
+    'the keys': async ({ page }) => {
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('?')
+    },
+    'the rewind sheet': async (window) => {
+      await window.page.keyboard.press('Escape')
+      await window.point(/^pre_migration/).click()
+      await window.page.keyboard.press('r')
+      await window.sheet.waitFor()
+    },
+    'the commit sheet': async (window) => {
+      await window.page.keyboard.press('Escape')
+      await window.page.keyboard.press('w')
+      await window.commitSheet.waitFor()
+    },
+  },
+  undecided: { 'a decision': ({ page }) => page.getByRole('dialog').waitFor() },
+  halted: { 'a halted session': (window) => window.now.waitFor() },
+  hostile: { 'hostile content': (window) => window.now.waitFor() },
+}
+
+let server: ViteDevServer
+let browser: Browser
+let address: string
+
+suiteNeeding(['browser'], 'every screen, as axe sees it', () => {
+  beforeAll(async () => {
+    server = await createServer({ configFile: CONFIG, server: { port: 0 }, logLevel: 'error' })
+    await server.listen()
+    address = server.resolvedUrls?.local[0] ?? ''
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  test.each(Object.entries(screens))('%s', async (scenario, steps) => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
+    await show(page, scenario)
+    const faults: string[] = []
+    for (const [screen, reach] of Object.entries(steps)) {
+      await reach(new MainWindow(page))
+      faults.push(...(await faultsOf(page)).map((fault) => `${screen}: ${fault}`))
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+      faults.push(...(await faultsOf(page, ['color-contrast'])).map((fault) => `${screen}, dark: ${fault}`))
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+    }
+    await page.close()
+    expect(faults).toEqual([])
+  })
+})
+
+/** Chromium drops what it loads while a network of docker's comes or goes: then it is loaded again. */
+async function show(page: Page, scenario: string): Promise<void> {
+  const drawn = page.locator('#root > *').first()
+  for (let tries = 0; ; tries++) {
+    await page.goto(`${address}fixtures/?scenario=${scenario}`)
+    const there = await drawn.waitFor({ timeout: 15_000 }).then(
+      () => true,
+      () => false,
+    )
+    if (there) return
+    if (tries === 3) throw new Error(`the window did not come up for ${scenario}`)
+  }
+}
+
+/** What axe objects to, with where. @param only rules; all of them where it is left out */
+async function faultsOf(page: Page, only?: string[]): Promise<string[]> {
+  // Evaluated from outside: the page's own content policy lets no script in.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE)
+  return page.evaluate(async (only) => {
+    const { axe } = window as unknown as { axe: typeof import('axe-core') }
+    // What is spoken of a row or a button is a sentence; what stands there are counts, letters and keys.
+    const rules = { 'label-content-name-mismatch': { enabled: false } }
+    const { violations } = await axe.run(document, {
+      resultTypes: ['violations'],
+      ...(only ? { runOnly: only } : { rules }),
+    })
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target} ${failureSummary}`),
+    )
+  }, only)
+}
