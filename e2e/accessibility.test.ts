@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser } from './browser.ts'
+import { launchBrowser, show } from './browser.ts'
 import { suiteNeeding } from './needs.ts'
 import { MainWindow } from './pages/main-window.ts'
 
@@ -74,7 +74,7 @@ suiteNeeding(['browser'], 'every screen, as axe sees it', () => {
 
   test.each(Object.entries(screens))('%s', async (scenario, steps) => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
-    await show(page, scenario)
+    await show(page, () => `${address}fixtures/?scenario=${scenario}`)
     const faults: string[] = []
     for (const [screen, reach] of Object.entries(steps)) {
       await reach(new MainWindow(page))
@@ -87,20 +87,6 @@ suiteNeeding(['browser'], 'every screen, as axe sees it', () => {
     expect(faults).toEqual([])
   })
 })
-
-/** Chromium drops what it loads while a network of docker's comes or goes: then it is loaded again. */
-async function show(page: Page, scenario: string): Promise<void> {
-  const drawn = page.locator('#root > *').first()
-  for (let tries = 0; ; tries++) {
-    await page.goto(`${address}fixtures/?scenario=${scenario}`)
-    const there = await drawn.waitFor({ timeout: 15_000 }).then(
-      () => true,
-      () => false,
-    )
-    if (there) return
-    if (tries === 3) throw new Error(`the window did not come up for ${scenario}`)
-  }
-}
 
 /** What axe objects to, with where. @param only rules; all of them where it is left out */
 async function faultsOf(page: Page, only?: string[]): Promise<string[]> {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { launchBrowser } from './browser.ts'
+import { launchBrowser, show } from './browser.ts'
 import { TestHost } from './host.ts'
 import {
   afterARun,
@@ -43,7 +43,7 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
       const isOurs = !/Failed to load resource|WebSocket connection|net::ERR_/.test(message.text())
       if (message.type() === 'error' && isOurs) faults.push(message.text())
     })
-    await page.goto(await host.browserUrl())
+    await show(page, () => host.browserUrl())
   })
   afterEach(async () => {
     await person?.close()

@@ -1,7 +1,7 @@
 /** A verdict that nobody can give, decided in the window by keyboard; a halt, and resuming from it. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { launchBrowser } from './browser.ts'
+import { launchBrowser, show } from './browser.ts'
 import { TestHost } from './host.ts'
 import { suiteNeeding } from './needs.ts'
 
@@ -23,7 +23,7 @@ suiteNeeding(['browser', 'local'], 'escalations in the window', () => {
     const verifier = ['--verifier', 'echo 48 collected; echo refused >&2', '--retries', '0']
     await host.json('auto-rollback', 'test_failure', '--to', 'stable', ...verifier)
     page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-    await page.goto(await host.browserUrl())
+    await show(page, () => host.browserUrl())
     await page.getByRole('main').waitFor()
   })
   afterEach(async () => {

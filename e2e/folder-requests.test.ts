@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { launchBrowser } from './browser.ts'
+import { launchBrowser, show } from './browser.ts'
 import { TestHost } from './host.ts'
 import { connect, type ToolClient } from './mcp-clients.ts'
 import { suiteNeeding } from './needs.ts'
@@ -26,7 +26,7 @@ suiteNeeding(['local', 'browser'], 'what agents may use, asked at the window', (
     project = host.folder('project')
     writeFileSync(join(project, 'app.py'), 'print("fine")\n')
     page = await (await browser.newContext()).newPage()
-    await page.goto(await host.browserUrl())
+    await show(page, () => host.browserUrl())
     window = new MainWindow(page)
     await window.watchDemo.waitFor()
   })

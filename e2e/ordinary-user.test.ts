@@ -1,6 +1,6 @@
 /** The main job without root: sandboxes from user namespaces, and a browser inside its own sandbox. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { launchBrowser } from './browser.ts'
+import { launchBrowser, show } from './browser.ts'
 import { chromiumFlags } from './chromium-flags.ts'
 import { TestHost } from './host.ts'
 import { rewindAndUndo, watchTheDemo } from './journeys.ts'
@@ -19,7 +19,7 @@ suiteNeeding(['browser', 'userns'], 'the window of an ordinary user', () => {
     const browser = await launchBrowser()
     try {
       const page = await browser.newPage()
-      await page.goto(await host.browserUrl())
+      await show(page, () => host.browserUrl())
       await watchTheDemo({ page, data: host })
       await rewindAndUndo({ page, data: host })
       const [session] = await host.ask((rpc) => rpc.sessions.list())

@@ -43,6 +43,7 @@ const ORDINARY = { uid: 1000, gid: 1000 }
 const BECOME_ORDINARY = [`--reuid=${ORDINARY.uid}`, `--regid=${ORDINARY.gid}`, ...groupsOfOrdinaryUser(), '--']
 /** Where an ordinary user finds a clone that lies in a folder closed to them, such as /root. */
 const SHOWN_AT = '/mnt/rewind'
+const TWO_AT_A_TIME = ['--maxWorkers=2']
 const DOCKER_SUITES = 'src-main/sandbox/docker/**'
 const SHOW_TREE = `mount -t tmpfs -o mode=755 none /mnt && mkdir ${SHOWN_AT} && mount --rbind "$0" ${SHOWN_AT} && cd ${SHOWN_AT} && exec "$@"`
 
@@ -77,29 +78,40 @@ function planRuns(): Run[] {
     options: [],
     launcher: [],
   }
-  const files = suitesForOrdinaryUsers()
-  if (process.getuid?.() !== 0 || !succeeds('setpriv', '--version') || files.length === 0) return [own]
+  const ordinary = suitesForOrdinaryUsers()
+  if (process.getuid?.() !== 0 || !succeeds('setpriv', '--version') || ordinary.length === 0) return inParts(own)
   const readable = succeeds('setpriv', ...BECOME_ORDINARY, 'test', '-r', join(root, 'package.json'))
   const become = ['setpriv', ...BECOME_ORDINARY]
   const tree = readable ? root : SHOWN_AT
   return [
-    {
+    ...inParts({
       ...own,
       require: required.filter((part) => part !== 'userns'),
       options: [`--exclude=${DOCKER_SUITES}`],
-    },
+    }),
     {
       title: `as an ordinary user (uid ${ORDINARY.uid})`,
       folder: join(base, 'b'),
-      files,
+      files: ordinary,
       require: required,
       env: environmentOfOrdinaryUser(tree),
       tree,
-      // The tree is not theirs, so no cache can be written. Two files at a time: nothing here is measured, and those of the
-      // docker engine mostly wait for it.
-      options: ['--configLoader=runner', '--no-cache', '--no-fsModuleCache', '--maxWorkers=2'],
+      // The tree is not theirs, so no cache can be written.
+      options: ['--configLoader=runner', '--no-cache', '--no-fsModuleCache', ...TWO_AT_A_TIME],
       launcher: readable ? become : ['unshare', '-m', 'sh', '-c', SHOW_TREE, root, ...become],
     },
+  ]
+}
+
+/**
+ * The code's own tests run two files at a time, whatever the machine; those of the whole product alone, as they hold it
+ * to what a person would call at once.
+ */
+function inParts(run: Run): Run[] {
+  if (filters.length > 0) return [run]
+  return [
+    { ...run, files: ['src-main/', 'src-renderer/'], options: [...run.options, ...TWO_AT_A_TIME] },
+    { ...run, title: 'the whole product', folder: join(base, 'w'), files: ['e2e/'] },
   ]
 }
 
