@@ -11,6 +11,7 @@ import {
   emptyState,
   holdStill,
   keyboardAlone,
+  lookAtFiles,
   rewindAndUndo,
   sessionFromTheTerminal,
   shellInTheWindow,
@@ -81,6 +82,7 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('a commit to the workspace, and its undo', () => commitToTheWorkspace({ page, data: host }))
 
   test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: host }))
+  test('pictures, databases, bytes, and a file saved as it was', () => lookAtFiles({ page, data: host }))
 
   test('the keyboard alone', () => keyboardAlone({ page, data: host }))
 

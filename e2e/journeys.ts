@@ -5,6 +5,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import SQLite from 'better-sqlite3'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { DataFolder } from './host.ts'
@@ -347,6 +348,71 @@ async function tabTo(page: Page, wanted: (focused: Focused) => boolean): Promise
     seen.push(now)
   }
   throw new Error(`Tab never reached it, only ${seen.map(({ role, name }) => `${role} '${name}'`).join(', ')}`)
+}
+
+/** What is no text: a picture under a divide, a database by its rows, a binary by its bytes, and a file saved as it was. */
+export async function lookAtFiles({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const folder = data.folder('looked-at')
+  const file = join(folder, 'app.db')
+  const database = (name: string): Buffer => {
+    const db = new SQLite(file)
+    db.exec('CREATE TABLE IF NOT EXISTS users (id INTEGER PRIMARY KEY, name TEXT); DELETE FROM users')
+    db.prepare('INSERT INTO users VALUES (1, ?)').run(name)
+    db.close()
+    return readFileSync(file)
+  }
+  const renamed = database('Grace')
+  database('Ada')
+  /** One pixel, of so much red. */
+  const dot = (red: string) =>
+    Buffer.from(`47494638396101000100800000${red}00000000002c00000000010001000002024401003b`, 'hex')
+  const before = { 'dot.gif': dot('ff'), tool: Buffer.from([0, 1, 2, 3]), 'text.txt': Buffer.from('a\n b\n') }
+  for (const [name, bytes] of Object.entries(before)) writeFileSync(join(folder, name), bytes)
+  await data.json('init', folder, '--session', 'looked-at')
+  const after = {
+    ...{ 'dot.gif': dot('00'), tool: Buffer.from([0, 1, 255, 3]), 'text.txt': Buffer.from('a\n\tb\n') },
+    'app.db': renamed,
+  }
+  for (const [path, bytes] of Object.entries(after)) {
+    const content = bytes.toString('base64')
+    await data.ask((rpc) => rpc.files.write({ session: 'looked-at', path, content, encoding: 'base64' }))
+  }
+  await window.session('looked-at').click()
+
+  await window.files.getByRole('option', { name: /^dot.gif/ }).click()
+  await page.getByText('Swipe', { exact: true }).click()
+  const divide = page.getByRole('slider', { name: 'Divide between before and after' })
+  await divide.focus()
+  await page.keyboard.press('ArrowRight')
+  expect(await divide.getAttribute('aria-valuenow')).toBe('52')
+  await page.getByText('Difference', { exact: true }).click()
+  await page.getByRole('img', { name: '1 pixel differs, 100.0% of the picture' }).waitFor(VISIBLE)
+
+  // By the filter alone, which leaves what is open as it is.
+  const filter = page.getByRole('textbox', { name: 'Filter files' })
+  await filter.fill('APP')
+  await page.getByRole('img', { name: /pixel differs/ }).waitFor(VISIBLE)
+  await page.keyboard.press('Enter')
+  await page.getByRole('option', { name: 'table users, 1 row changed' }).waitFor(VISIBLE)
+  const rows = page.getByRole('table', { name: 'Rows of users that differ' })
+  await rows.getByRole('row', { name: 'changed 1 Ada → Grace' }).waitFor(VISIBLE)
+
+  await filter.fill('tool')
+  await page.keyboard.press('Enter')
+  await page.getByText('first difference at 2 (0x2)').waitFor(VISIBLE)
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save as it was before' }).click(),
+  ])
+  expect(saved.suggestedFilename()).toBe('tool')
+  expect(readFileSync(await saved.path())).toEqual(Buffer.from([0, 1, 2, 3]))
+
+  await filter.fill('')
+  await window.files.getByRole('option', { name: /^text.txt/ }).click()
+  await page.getByText('1 change', { exact: true }).waitFor(VISIBLE)
+  await page.getByRole('button', { name: 'Ignore white space' }).click()
+  await page.getByText('Only white space differs').waitFor(VISIBLE)
 }
 
 /** A shell in the sandbox, opened by its key and typed into; then a program that another terminal started, watched. */

@@ -1,8 +1,10 @@
 /** Which files differ between the two states in view, and how. */
+import { Pilcrow } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
 import { useStore } from 'zustand'
 import type { Change, FileCounts } from '../../src-main/contract/index.ts'
+import { IconButton } from '../elements/button.tsx'
 import { Counts } from '../elements/counts.tsx'
 import { Loading, Nothing, Problem } from '../elements/problem.tsx'
 import { Segments } from '../elements/segments.tsx'
@@ -17,6 +19,7 @@ import { FileView } from './file-view.tsx'
 import { moreThan } from './more.ts'
 
 const layoutMemory = remembered('diff-layout')
+const whitespaceMemory = remembered('diff-ignore-whitespace')
 
 export function Changes() {
   const { rpc, selection: selectionStore } = useHost()
@@ -26,6 +29,7 @@ export function Changes() {
   const files = useSession((state) => state.files)
   const destroyed = useSession((state) => state.details?.status === 'destroyed')
   const [layout, setLayout] = useState<Layout>(layoutMemory.get() === 'split' ? 'split' : 'inline')
+  const [ignoreWhitespace, setIgnoreWhitespace] = useState(whitespaceMemory.get() === 'yes')
   const [picked, setPicked] = useState<string | null>(null)
 
   const between = timeline ? comparisonOf(timeline, selection) : null
@@ -37,6 +41,7 @@ export function Changes() {
       rpc.files.changes({ session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, { signal }),
   )
   useEffect(() => layoutMemory.set(layout), [layout])
+  useEffect(() => whitespaceMemory.set(ignoreWhitespace ? 'yes' : 'no'), [ignoreWhitespace])
 
   if (!timeline || !session) return <Loading what="Loading" />
   const single = selection.moment !== NOW && selection.other === null
@@ -60,6 +65,13 @@ export function Changes() {
         )}
         {asked.state === 'ready' ? <Counts counts={asked.value.counts} /> : null}
         <span className="flex-1" />
+        <IconButton
+          label="Ignore white space"
+          pressed={ignoreWhitespace}
+          onClick={() => setIgnoreWhitespace((now) => !now)}
+        >
+          <Pilcrow size={14} aria-hidden="true" />
+        </IconButton>
         <Segments
           label="Layout"
           value={layout}
@@ -110,6 +122,7 @@ export function Changes() {
                 to={between.to}
                 version={version}
                 layout={layout}
+                ignoreWhitespace={ignoreWhitespace}
               />
             )}
           />

@@ -1,6 +1,13 @@
 /** Compares off the main thread: a text of megabytes must not make the window wait. */
-import { compareTexts } from './compare.ts'
+import { type CompareOptions, compareTexts } from './compare.ts'
 
-self.onmessage = ({ data }: MessageEvent<{ id: number; before: string; after: string }>) => {
-  self.postMessage({ id: data.id, comparison: compareTexts(data.before, data.after) })
+interface Asked {
+  id: number
+  before: string
+  after: string
+  options: CompareOptions
+}
+
+self.onmessage = ({ data: { id, before, after, options } }: MessageEvent<Asked>) => {
+  self.postMessage({ id, comparison: compareTexts(before, after, options) })
 }

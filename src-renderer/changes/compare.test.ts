@@ -63,3 +63,23 @@ describe('comparing two texts', () => {
     expect(marksOf('alpha beta gamma', 'one two three')).toEqual({ left: [], right: [] })
   })
 })
+
+describe('without white space', () => {
+  const options = { ignoreWhitespace: true }
+
+  test('takes lines that differ in nothing else for the same, their endings too', () => {
+    const { rows, added, deleted } = compareTexts('if (a) {\n  b\n}\n', 'if(a){\r\n\tb\r\n}\r\n', options)
+    expect(rows.map(({ kind }) => kind)).toEqual(['same', 'same', 'same'])
+    expect([added, deleted]).toEqual([0, 0])
+  })
+
+  test('shows what else differs', () => {
+    const { rows } = compareTexts('a\n  b\n', 'a\n\tc\n', options)
+    expect(rows.map(({ kind, right }) => `${kind} ${right?.text}`)).toEqual(['same a', 'change \tc'])
+  })
+
+  test('says nothing of endings', () => {
+    const comparison = compareTexts('a\n', 'a\r\nb', options)
+    expect(notesOf(comparison, 'a\n', 'a\r\nb', true)).toEqual([])
+  })
+})

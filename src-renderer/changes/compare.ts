@@ -49,13 +49,24 @@ const LEAD = 200
 interface Line {
   text: string
   eol: string
+  /** What it is compared by. */
+  key: string
 }
 
-export function compareTexts(before: string, after: string): Comparison {
-  const left = splitLines(before)
-  const right = splitLines(after)
+export interface CompareOptions {
+  /** Lines that differ in white space alone, their endings included, count as the same. */
+  ignoreWhitespace: boolean
+}
+
+export function compareTexts(
+  before: string,
+  after: string,
+  options: CompareOptions = { ignoreWhitespace: false },
+): Comparison {
+  const left = splitLines(before, options)
+  const right = splitLines(after, options)
   const { pairs, coarse } = pairLines(left, right)
-  const rows = pairs.map(([l, r]) => rowOf(left, right, l, r))
+  const rows = pairs.map(([l, r]) => rowOf(left, right, l, r, options))
   return {
     rows,
     added: rows.filter((row) => row.kind === 'change' && row.right).length,
@@ -66,10 +77,10 @@ export function compareTexts(before: string, after: string): Comparison {
   }
 }
 
-export function splitLines(text: string): Line[] {
+export function splitLines(text: string, { ignoreWhitespace }: CompareOptions = { ignoreWhitespace: false }): Line[] {
   const lines: Line[] = []
   for (const [whole, content = '', eol = ''] of text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/g))
-    if (whole !== '') lines.push({ text: content, eol })
+    if (whole !== '') lines.push({ text: content, eol, key: ignoreWhitespace ? content.replace(/\s+/g, '') : content })
   return lines
 }
 
@@ -86,13 +97,13 @@ type Pair = readonly [left: number | null, right: number | null]
 function pairLines(left: readonly Line[], right: readonly Line[]): { pairs: Pair[]; coarse: boolean } {
   const shortest = Math.min(left.length, right.length)
   let start = 0
-  while (start < shortest && left[start]?.text === right[start]?.text) start++
+  while (start < shortest && left[start]?.key === right[start]?.key) start++
   let end = 0
-  while (end < shortest - start && left.at(-1 - end)?.text === right.at(-1 - end)?.text) end++
+  while (end < shortest - start && left.at(-1 - end)?.key === right.at(-1 - end)?.key) end++
 
   const pairs: Pair[] = []
   for (let at = 0; at < start; at++) pairs.push([at, at])
-  const middle = [left, right].map((lines) => lines.slice(start, lines.length - end).map(({ text }) => text))
+  const middle = [left, right].map((lines) => lines.slice(start, lines.length - end).map(({ key }) => key))
   const found = diffArrays(middle[0] ?? [], middle[1] ?? [], { timeout: COMPARE_MS })
   const parts = found ?? [
     { removed: true, added: false, value: middle[0] ?? [] },
@@ -194,11 +205,17 @@ export function likeness(a: string, b: string): number {
   return Math.max(ends, shared)
 }
 
-function rowOf(left: readonly Line[], right: readonly Line[], l: number | null, r: number | null): DiffRow {
+function rowOf(
+  left: readonly Line[],
+  right: readonly Line[],
+  l: number | null,
+  r: number | null,
+  { ignoreWhitespace }: CompareOptions,
+): DiffRow {
   const a = l === null ? undefined : left[l]
   const b = r === null ? undefined : right[r]
-  if (a && b && a.text === b.text) {
-    const kind = a.eol === b.eol || a.eol === '' || b.eol === '' ? 'same' : 'eol'
+  if (a && b && a.key === b.key) {
+    const kind = ignoreWhitespace || a.eol === b.eol || a.eol === '' || b.eol === '' ? 'same' : 'eol'
     return { kind, left: cell(a.text, l, []), right: cell(b.text, r, []) }
   }
   const marks = a && b ? marksOf(a.text, b.text) : { left: [], right: [] }

@@ -2,14 +2,21 @@
  * Asks the worker; one worker for the window, kept. Where workers cannot be had the comparison runs here: it is
  * bounded in time, so the window stutters once rather than showing nothing.
  */
-import { type Comparison, compareTexts } from './compare.ts'
+import { type CompareOptions, type Comparison, compareTexts } from './compare.ts'
 
 /** Below this a round trip to the worker costs more than the comparison. */
 const SMALL = 20_000
 
 let worker: Worker | null | undefined
 let next = 0
-const waiting = new Map<number, { settle(comparison: Comparison): void; before: string; after: string }>()
+interface Waiting {
+  settle(comparison: Comparison): void
+  before: string
+  after: string
+  options: CompareOptions
+}
+
+const waiting = new Map<number, Waiting>()
 
 function theWorker(): Worker | null {
   if (worker !== undefined) return worker
@@ -21,7 +28,7 @@ function theWorker(): Worker | null {
     }
     worker.onerror = () => {
       worker = null
-      for (const { settle, before, after } of waiting.values()) settle(compareTexts(before, after))
+      for (const { settle, before, after, options } of waiting.values()) settle(compareTexts(before, after, options))
       waiting.clear()
     }
   } catch {
@@ -30,12 +37,12 @@ function theWorker(): Worker | null {
   return worker
 }
 
-export function compare(before: string, after: string): Comparison | Promise<Comparison> {
+export function compare(before: string, after: string, options: CompareOptions): Comparison | Promise<Comparison> {
   const off = before.length + after.length > SMALL ? theWorker() : null
-  if (!off) return compareTexts(before, after)
+  if (!off) return compareTexts(before, after, options)
   const id = next++
   return new Promise((settle) => {
-    waiting.set(id, { settle, before, after })
-    off.postMessage({ id, before, after })
+    waiting.set(id, { settle, before, after, options })
+    off.postMessage({ id, before, after, options })
   })
 }

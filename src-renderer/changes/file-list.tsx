@@ -1,9 +1,11 @@
 /** The files that differ, one row each: letter, name, folder. Arrow keys walk it. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, useCallback, useRef } from 'react'
+import { Search } from 'lucide-react'
+import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from 'react'
 import type { Change } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { leaf } from '../elements/format.ts'
+import { matching } from './filter.ts'
 import { Letter, wordOf } from './letters.tsx'
 
 const ROW_PX = 28
@@ -16,7 +18,10 @@ interface FileListProps {
   pick(path: string): void
 }
 
-export function FileList({ changes, more, shown, pick }: FileListProps) {
+/** Finds files by a part of their path, whatever its case; the diff that is open stays. */
+export function FileList({ changes: all, more, shown, pick }: FileListProps) {
+  const [filter, setFilter] = useState('')
+  const changes = useMemo(() => matching(all, filter), [all, filter])
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: changes.length,
@@ -34,8 +39,37 @@ export function FileList({ changes, more, shown, pick }: FileListProps) {
     pick(change.path)
     virtual.scrollToIndex(to, { align: 'auto' })
   }
+  const onFilterKey = (event: KeyboardEvent) => {
+    const [first] = changes
+    if (event.key === 'Enter' && first) pick(first.path)
+    else if (event.key === 'ArrowDown' && first) {
+      if (active < 0) pick(first.path)
+      scroller.current?.focus()
+    } else if (event.key === 'Escape' && filter !== '') setFilter('')
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
   return (
     <div className="flex h-full min-h-0 flex-col">
+      <label className="flex h-7 shrink-0 items-center gap-2 border-b border-line px-3 text-ink-3 focus-within:text-ink">
+        <Search size={12} aria-hidden="true" className="shrink-0" />
+        <input
+          type="text"
+          aria-label="Filter files"
+          placeholder="Filter"
+          spellCheck={false}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+          onKeyDown={onFilterKey}
+          className="min-w-0 flex-1 bg-transparent text-small text-ink outline-none placeholder:text-ink-3"
+        />
+        {filter ? (
+          <span role="status" className="shrink-0 text-tiny text-ink-2">
+            {changes.length.toLocaleString('en-US')}
+          </span>
+        ) : null}
+      </label>
       <div
         ref={scroller}
         role="listbox"

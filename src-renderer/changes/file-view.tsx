@@ -26,9 +26,10 @@ interface FileViewProps {
   to: string
   version: number
   layout: Layout
+  ignoreWhitespace: boolean
 }
 
-export function FileView({ session, change, from, to, version, layout }: FileViewProps) {
+export function FileView({ session, change, from, to, version, layout, ignoreWhitespace }: FileViewProps) {
   const { rpc } = useHost()
   const [whole, setWhole] = useState(false)
   const isFile = change.kind === 'file' || change.kind === 'symlink'
@@ -58,6 +59,7 @@ export function FileView({ session, change, from, to, version, layout }: FileVie
             pair={asked.value}
             place={{ session, change, from, to, version }}
             layout={layout}
+            ignoreWhitespace={ignoreWhitespace}
             showAnyway={() => setWhole(true)}
           />
         )}
@@ -70,15 +72,25 @@ interface PairProps {
   pair: FilePair
   place: Place
   layout: Layout
+  ignoreWhitespace: boolean
   showAnyway(): void
 }
 
-function Pair({ pair, place, layout, showAnyway }: PairProps) {
+function Pair({ pair, place, layout, ignoreWhitespace, showAnyway }: PairProps) {
   switch (pair.kind) {
     case 'text': {
-      const text = <TextPair before={pair.before} after={pair.after} change={place.change} layout={layout} />
-      const isDrawn = [pair.before, pair.after].every((side) => side === null || isSvg(side))
-      return isDrawn ? <Drawn before={pair.before} after={pair.after} text={text} /> : text
+      const { before, after } = pair
+      const text = (
+        <TextPair
+          before={before}
+          after={after}
+          change={place.change}
+          layout={layout}
+          ignoreWhitespace={ignoreWhitespace}
+        />
+      )
+      const isDrawn = [before, after].every((side) => side === null || isSvg(side))
+      return isDrawn ? <Drawn before={before} after={after} text={text} /> : text
     }
     case 'symlink':
       return (
@@ -173,16 +185,25 @@ interface TextPairProps {
   after: string | null
   change: Change
   layout: Layout
+  ignoreWhitespace: boolean
 }
 
-function TextPair({ before, after, change, layout }: TextPairProps) {
-  const comparison = useComparison(before ?? '', after ?? '')
+function TextPair({ before, after, change, layout, ignoreWhitespace }: TextPairProps) {
+  const comparison = useComparison(before ?? '', after ?? '', ignoreWhitespace)
   if (!comparison) return <Loading what="Comparing" />
-  const notes = notesOf(comparison, before, after)
+  const notes = notesOf(comparison, before, after, ignoreWhitespace)
   const silent = comparison.rows.every((row) => row.kind === 'same')
   if (silent && notes.length === 0)
     return (
-      <Card title={before === '' || after === '' ? 'An empty file' : 'The text is the same'}>
+      <Card
+        title={
+          before === '' || after === ''
+            ? 'An empty file'
+            : before === after
+              ? 'The text is the same'
+              : 'Only white space differs'
+        }
+      >
         {whatChanged(change)}
       </Card>
     )
@@ -202,16 +223,17 @@ function TextPair({ before, after, change, layout }: TextPairProps) {
   )
 }
 
-function useComparison(before: string, after: string): Comparison | null {
-  const [found, setFound] = useState<{ before: string; after: string; comparison: Comparison } | null>(null)
+function useComparison(before: string, after: string, ignoreWhitespace: boolean): Comparison | null {
+  const [found, setFound] = useState<{ of: readonly unknown[]; comparison: Comparison } | null>(null)
   useEffect(() => {
     let wanted = true
-    void Promise.resolve(compare(before, after)).then((comparison) => {
-      if (wanted) setFound({ before, after, comparison })
+    void Promise.resolve(compare(before, after, { ignoreWhitespace })).then((comparison) => {
+      if (wanted) setFound({ of: [before, after, ignoreWhitespace], comparison })
     })
     return () => {
       wanted = false
     }
-  }, [before, after])
-  return found && found.before === before && found.after === after ? found.comparison : null
+  }, [before, after, ignoreWhitespace])
+  const isOfThese = found && [before, after, ignoreWhitespace].every((one, at) => one === found.of[at])
+  return isOfThese ? found.comparison : null
 }

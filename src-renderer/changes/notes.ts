@@ -2,10 +2,15 @@
 import type { Comparison } from './compare.ts'
 
 /** What a reader would not see in the lines themselves. */
-export function notesOf(comparison: Comparison, before: string | null, after: string | null): string[] {
+export function notesOf(
+  comparison: Comparison,
+  before: string | null,
+  after: string | null,
+  ignoreWhitespace = false,
+): string[] {
   const notes: string[] = []
   const { eol, openEnd, rows, coarse } = comparison
-  if (before !== null && after !== null) {
+  if (before !== null && after !== null && !ignoreWhitespace) {
     const only = rows.every((row) => row.kind !== 'change')
     const names = eol.before && eol.after && eol.before !== eol.after ? ` (${eol.before} to ${eol.after})` : ''
     if (rows.some((row) => row.kind === 'eol'))

@@ -55,7 +55,8 @@ function SaveOne({ file, bytes, label, text }: { file: FileRef; bytes: number; l
         if (!own.signal.aborted) setSaving({ state: 'saving', bytes: got })
       }
       if (own.signal.aborted) return
-      download(new Blob(parts), leaf(file.path))
+      // A type of its own, or the browser adds an ending to the name.
+      download(new Blob(parts, { type: 'application/octet-stream' }), leaf(file.path))
       setSaving({ state: 'idle' })
     } catch (error) {
       if (!own.signal.aborted) setSaving({ state: 'failed', problem: fromRpcError(error) })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compareTexts } from './compare.ts'
-import { itemsOf } from './view.ts'
+import { itemsOf, stretchesOf } from './view.ts'
 
 const numbered = (count: number, change: (n: number) => string = (n) => `line ${n}`) =>
   `${Array.from({ length: count }, (_, n) => change(n + 1)).join('\n')}\n`
@@ -30,5 +30,14 @@ describe('what is drawn of a difference', () => {
       'right y',
       'both c',
     ])
+  })
+
+  test('runs of changes are told, with what each holds', () => {
+    const { rows } = compareTexts('a\nb\nc\nd\ne\n', 'a\nB\nc\nd\ne\nf\n')
+    const kinds = (layout: 'inline' | 'split') =>
+      stretchesOf(itemsOf(rows, layout, new Set())).map(({ from, to, kind }) => `${from}-${to} ${kind}`)
+    expect(kinds('inline')).toEqual(['1-3 both', '6-7 added'])
+    expect(kinds('split')).toEqual(['1-2 both', '5-6 added'])
+    expect(stretchesOf([])).toEqual([])
   })
 })

@@ -35,6 +35,35 @@ export function foldsOf(
   return folds
 }
 
+/** A run of items that differ: where it begins and ends (not included), and what it holds. */
+export interface Stretch {
+  from: number
+  to: number
+  kind: 'added' | 'deleted' | 'both'
+}
+
+export function stretchesOf(items: readonly DiffItem[]): Stretch[] {
+  const stretches: Stretch[] = []
+  for (const [at, item] of items.entries()) {
+    const kind = stretchKind(item)
+    if (kind === null) continue
+    const last = stretches.at(-1)
+    if (last?.to === at) {
+      last.to = at + 1
+      if (last.kind !== kind) last.kind = 'both'
+    } else stretches.push({ from: at, to: at + 1, kind })
+  }
+  return stretches
+}
+
+function stretchKind(item: DiffItem): Stretch['kind'] | null {
+  if (item.kind === 'fold') return null
+  if (item.kind === 'line')
+    return item.side === 'both' ? (item.eol ? 'both' : null) : item.side === 'left' ? 'deleted' : 'added'
+  const { kind, left, right } = item.row
+  return kind === 'same' ? null : kind === 'eol' || (left && right) ? 'both' : left ? 'deleted' : 'added'
+}
+
 export function itemsOf(rows: readonly DiffRow[], layout: 'inline' | 'split', opened: ReadonlySet<string>): DiffItem[] {
   const folds = foldsOf(rows, opened)
   const items: DiffItem[] = []

@@ -2,15 +2,16 @@
  * The commit sheet: what a commit to the workspace would write, computed by the host before anything is done, and what
  * stands in its way by name. Afterwards it says what was written and offers to take that back.
  */
-import { TriangleAlert } from 'lucide-react'
+import { ChevronRight, TriangleAlert } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useStore } from 'zustand'
 import { reasonOf } from '../../src-main/contract/commit-words.ts'
 import type { CommitEntry, CommitPreview, CommitResult, RewindError } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
+import { FileView } from '../changes/file-view.tsx'
 import { Letter, wordOf } from '../changes/letters.tsx'
 import { Ago } from '../elements/ago.tsx'
-import { Button } from '../elements/button.tsx'
+import { Button, IconButton } from '../elements/button.tsx'
 import { Counts } from '../elements/counts.tsx'
 import { Dialog } from '../elements/dialog.tsx'
 import { count } from '../elements/format.ts'
@@ -148,6 +149,7 @@ function Preview({ preview, rows, turned, turn, disabled }: PreviewProps) {
           <RowLine
             key={row.key}
             row={row}
+            since={preview.since}
             chosen={isChosen(row, turned)}
             turn={() => turn(row.key)}
             disabled={disabled}
@@ -165,18 +167,23 @@ function Preview({ preview, rows, turned, turn, disabled }: PreviewProps) {
 
 interface RowLineProps {
   row: Row
+  /** The point that was last committed. */
+  since: string | null
   chosen: boolean
   turn(): void
   disabled: boolean
 }
 
-function RowLine({ row, chosen, turn, disabled }: RowLineProps) {
-  const [first] = row.entries
+function RowLine({ row, since, chosen, turn, disabled }: RowLineProps) {
+  const [open, setOpen] = useState(false)
+  const [first, second] = row.entries
   if (!first) return null
   const name = nameOf(row)
   const reasons = [...new Set(row.entries.map(reasonOf).filter((reason) => reason !== null))]
   const warnings = [...new Set(row.entries.map(({ warning }) => warning).filter((warning) => warning !== null))]
   const contested = isContested(row)
+  // A repository is many of them.
+  const hasSides = !second && (first.kind === 'file' || first.kind === 'symlink')
   return (
     <li className="px-5 py-0.5">
       <div className="flex min-h-6 items-center gap-2">
@@ -196,6 +203,16 @@ function RowLine({ row, chosen, turn, disabled }: RowLineProps) {
         <Name mono className="flex-1">
           {name}
         </Name>
+        {hasSides ? (
+          <IconButton
+            label={`Difference of ${name}`}
+            aria-expanded={open}
+            onClick={() => setOpen((now) => !now)}
+            className="size-6"
+          >
+            <ChevronRight size={14} aria-hidden="true" className={open ? 'rotate-90' : ''} />
+          </IconButton>
+        ) : null}
         {contested && canBeTaken(row) ? (
           <select
             aria-label={`What to do with ${name}`}
@@ -214,7 +231,29 @@ function RowLine({ row, chosen, turn, disabled }: RowLineProps) {
       {[...reasons, ...warnings].map((text) => (
         <Remark key={text}>{text}</Remark>
       ))}
+      {open && hasSides ? <Difference change={first} since={since} /> : null}
     </li>
+  )
+}
+
+/** What the sandbox has of a file now, against what the host last had from it. */
+function Difference({ change, since }: { change: CommitEntry; since: string | null }) {
+  const session = useSession((state) => state.id)
+  const files = useSession((state) => state.files)
+  return (
+    <div className="my-1 h-72 overflow-hidden rounded-md border border-line">
+      {session ? (
+        <FileView
+          session={session}
+          change={change}
+          from={since ?? 'base'}
+          to="now"
+          version={files}
+          layout="inline"
+          ignoreWhitespace={false}
+        />
+      ) : null}
+    </div>
   )
 }
 
