@@ -13,6 +13,7 @@ import {
   keyboardAlone,
   lookAtFiles,
   rewindAndUndo,
+  saveAsItWas,
   sessionFromTheTerminal,
   shellInTheWindow,
   watchAnAgent,
@@ -82,7 +83,11 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('a commit to the workspace, and its undo', () => commitToTheWorkspace({ page, data: host }))
 
   test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: host }))
-  test('pictures, databases, bytes, and a file saved as it was', () => lookAtFiles({ page, data: host }))
+
+  test('pictures, databases, bytes, and a file saved as it was', async () => {
+    await lookAtFiles({ page, data: host })
+    await saveAsItWas({ page, data: host })
+  })
 
   test('the keyboard alone', () => keyboardAlone({ page, data: host }))
 

@@ -40,7 +40,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('a shell in the sandbox', () => shellInTheWindow({ page, data: app.data }))
 
     test('what runs is looked at, held still and ended', () => holdStill({ page, data: app.data }))
-    test('pictures, databases, bytes, and a file saved as it was', () => lookAtFiles({ page, data: app.data }))
+
+    test('pictures, databases and bytes', () => lookAtFiles({ page, data: app.data }))
 
     test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: app.data }))
 

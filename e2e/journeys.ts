@@ -350,7 +350,7 @@ async function tabTo(page: Page, wanted: (focused: Focused) => boolean): Promise
   throw new Error(`Tab never reached it, only ${seen.map(({ role, name }) => `${role} '${name}'`).join(', ')}`)
 }
 
-/** What is no text: a picture under a divide, a database by its rows, a binary by its bytes, and a file saved as it was. */
+/** What is no text: a picture under a divide, a database by its rows, a binary by its bytes; and white space left out. */
 export async function lookAtFiles({ page, data }: Stage): Promise<void> {
   const window = new MainWindow(page)
   const folder = data.folder('looked-at')
@@ -401,18 +401,22 @@ export async function lookAtFiles({ page, data }: Stage): Promise<void> {
   await filter.fill('tool')
   await page.keyboard.press('Enter')
   await page.getByText('first difference at 2 (0x2)').waitFor(VISIBLE)
+  await filter.fill('')
+  await window.files.getByRole('option', { name: /^text.txt/ }).click()
+  await page.getByText('1 change', { exact: true }).waitFor(VISIBLE)
+  await page.getByRole('button', { name: 'Ignore white space' }).click()
+  await page.getByText('Only white space differs').waitFor(VISIBLE)
+}
+
+/** A file that {@link lookAtFiles} left, as it was before. */
+export async function saveAsItWas({ page }: Stage): Promise<void> {
+  await new MainWindow(page).files.getByRole('option', { name: /^tool/ }).click()
   const [saved] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Save as it was before' }).click(),
   ])
   expect(saved.suggestedFilename()).toBe('tool')
   expect(readFileSync(await saved.path())).toEqual(Buffer.from([0, 1, 2, 3]))
-
-  await filter.fill('')
-  await window.files.getByRole('option', { name: /^text.txt/ }).click()
-  await page.getByText('1 change', { exact: true }).waitFor(VISIBLE)
-  await page.getByRole('button', { name: 'Ignore white space' }).click()
-  await page.getByText('Only white space differs').waitFor(VISIBLE)
 }
 
 /** A shell in the sandbox, opened by its key and typed into; then a program that another terminal started, watched. */
