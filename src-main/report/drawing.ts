@@ -11,6 +11,8 @@ const WIDTH = 1000
 const LEFT = 8
 /** Points in a band, and bands of a report; of very many points more go into each. */
 const IN_BAND = 60
+/** A few points are not drawn as if there were room for as few alone. */
+const LEAST_IN_BAND = 20
 const MOST_BANDS = 24
 const TOP = 44
 const LANE = 20
@@ -42,7 +44,10 @@ export function* drawing({ points, head, rewinds, numbers, nameOf }: Drawn): Gen
   const indexOf = new Map(points.map(({ id }, index) => [id, index]))
   const { runs, laneOf } = lanes(points, head, indexOf)
   const lowest = Math.max(0, ...runs.map(({ lane }) => lane))
-  const perBand = Math.max(IN_BAND, Math.ceil(points.length / MOST_BANDS))
+  const perBand = Math.max(
+    Math.min(IN_BAND, Math.max(LEAST_IN_BAND, points.length)),
+    Math.ceil(points.length / MOST_BANDS),
+  )
   const most = {
     ms: Math.max(1, ...points.map(({ ms }) => ms)),
     bytes: Math.max(1, ...points.map((p) => p.bytes ?? 0)),

@@ -121,8 +121,8 @@ describe('the report of a session', () => {
     expect(html).toContain('<title>stable, pass</title>')
     expect(html).toContain('<title>agent-ckpt-3, fail</title>')
     // The branch curves down out of stable and goes on to its tip; the rewind leads back.
-    expect(html).toMatch(/<path d="M32\.6 44C[^"]+ 64H65\.4" class="s-lane"/)
-    expect(html).toMatch(/<path d="M65\.4 44C[^"]+" class="s-back"/)
+    expect(html).toMatch(/<path d="M81\.8 44C[^"]+ 64H180\.2" class="s-lane"/)
+    expect(html).toMatch(/<path d="M180\.2 44C[^"]+" class="s-back"/)
     expect(read(html)).toContain('time, up to 240 ms')
     expect(read(html)).toContain('bytes on disk, up to 4.1 kB')
     expect(read(html)).toMatch(/4 step 4 agent: locked \? unknown/)

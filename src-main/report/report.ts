@@ -104,7 +104,10 @@ function head({ at, session, redact }: ReportData): string {
   return `<header><h1>${escapedName(redact(session.name))}</h1><p class="quiet">What happened in this session of Rewind, as of ${utc(at)} UTC</p>
 <dl class="facts">${[
     fact('Workspace', `<code>${escapedName(redact(session.workspace))}</code>`),
-    fact('Engine', escapedName([session.engine, session.engineDetail, session.image].filter(Boolean).join(', '))),
+    fact(
+      'Engine',
+      escapedName([...new Set([session.engine, session.engineDetail, session.image])].filter(Boolean).join(', ')),
+    ),
     fact('State', escapedName(state)),
     fact('Began', `${utc(session.createdAt)} UTC`),
     fact(running ? 'Still open' : 'Ended', running ? `for ${lived}` : `${utc(end)} UTC, after ${lived}`),
@@ -218,7 +221,7 @@ function* pointTable({ points, session, redact }: ReportData, told: readonly Poi
   for (const [index, point] of told.entries()) {
     const why = [point.takenBy, point.verdict?.text ?? point.why].filter(Boolean).join(': ')
     const { files } = point
-    yield `<tr><td class="number">${index + 1}</td><td>${escapedName(redact(nameOf(point)))}${line.has(point.id) ? '' : ' <span class="quiet">on a branch</span>'}${point.pinned ? ' <span class="quiet">pinned</span>' : ''}<br><span class="quiet">${escapedName(redact(why.replace(/\s+/g, ' ')))}</span></td><td>${status(point.verdict?.status ?? null)}</td><td class="time">${utc(point.at)}</td><td class="time">${files ? `+${files.added} ~${files.modified} −${files.deleted}` : ''}</td><td class="number">${number(point.messages)}</td><td class="number">${duration(point.ms)}</td><td class="number">${point.bytes === null ? 'not measured' : bytes(point.bytes)}</td></tr>\n`
+    yield `<tr><td class="number">${index + 1}</td><td>${escapedName(redact(nameOf(point)))}${line.has(point.id) ? '' : ' <span class="quiet">on a branch</span>'}${point.pinned ? ' <span class="quiet">pinned</span>' : ''}<br><span class="quiet">${escapedName(redact(why.replace(/\s+/g, ' ')))}</span></td><td class="word">${status(point.verdict?.status ?? null)}</td><td class="time">${utc(point.at)}</td><td class="time">${files ? `+${files.added} ~${files.modified} −${files.deleted}` : ''}</td><td class="number">${number(point.messages)}</td><td class="number">${duration(point.ms)}</td><td class="number">${point.bytes === null ? 'not measured' : bytes(point.bytes)}</td></tr>\n`
   }
   yield '</tbody></table>\n'
 }
@@ -252,7 +255,7 @@ function* ledgerTable({ check, rows, redact }: ReportData): Generator<string> {
     const about = [row.checkpoint, row.point === row.checkpoint ? null : row.point]
     const decision = [row.resolution && words(row.resolution), row.decidedBy && `by ${escapedName(row.decidedBy)}`]
     const output = row.rawOutput ? `<pre>${text(row.rawOutput, redact)}</pre>` : ''
-    yield `<tr><td class="number">${row.id}</td><td class="time">${utc(row.timestamp)}</td><td>${words(row.eventType)}</td><td>${status(row.status)}</td><td>${about.flatMap((name) => (name ? [escapedName(redact(name))] : [])).join('<br>')}</td><td>${decision.filter(Boolean).join(', ')}</td><td>${text(row.notes ?? '', redact).replaceAll('\n', '<br>')}${output}</td></tr>\n`
+    yield `<tr><td class="number">${row.id}</td><td class="time">${utc(row.timestamp)}</td><td class="word">${words(row.eventType)}</td><td class="word">${status(row.status)}</td><td>${about.flatMap((name) => (name ? [escapedName(redact(name))] : [])).join('<br>')}</td><td>${decision.filter(Boolean).join(', ')}</td><td>${text(row.notes ?? '', redact).replaceAll('\n', '<br>')}${output}</td></tr>\n`
   }
   yield '</tbody></table>\n'
 }

@@ -34,7 +34,7 @@ dl.numbers div { border-top: 1px solid var(--line); padding-top: .375rem; break-
 dl.numbers dd { font-size: 1.25rem; line-height: 1.4; font-weight: 600 } dl.numbers dd small { display: block; font-size: .8125rem; font-weight: 400; color: var(--quiet) }
 table { border-collapse: collapse; width: 100%; font-size: 13px } thead { display: table-header-group }
 th { text-align: left; font-weight: 600; color: var(--quiet); white-space: nowrap } th, td { padding: .3rem .75rem .3rem 0; vertical-align: top; border-bottom: 1px solid var(--line) }
-td { overflow-wrap: anywhere } td.time, td.number { white-space: nowrap; overflow-wrap: normal } .number { text-align: right }
+td { overflow-wrap: anywhere } td.time, td.number { white-space: nowrap; overflow-wrap: normal } .number { text-align: right } td.word { overflow-wrap: break-word }
 tr { break-inside: avoid } pre { margin: .25rem 0 0; padding: .375rem .5rem; white-space: pre-wrap; background: var(--sunken) }
 .ok { color: var(--ok) } .bad { color: var(--bad) } .warn { color: var(--warn) }
 figure { margin: .5rem 0; break-inside: avoid } svg { display: block; width: 100%; height: auto } svg text { font: 10px system-ui, sans-serif; fill: var(--quiet) }

@@ -26,3 +26,8 @@ test('the decision that was written with the row, of the same verdict', () => {
 test('none where all are of another time, or still open', () => {
   expect(evidenceFor(row, [answered('long ago', 10_000), undecided(session)])).toBeNull()
 })
+
+test('also where a secret was taken out of what the ledger keeps', () => {
+  const escalations = [answered('with it', 100_000, 'locked by hunter2222')]
+  expect(evidenceFor({ ...row, rawOutput: 'locked by [redacted: DB_PASSWORD]' }, escalations)?.id).toBe('with it')
+})
