@@ -23,6 +23,13 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
     'the messages': (window) => window.tab('Messages').click(),
     'the output': (window) => window.tab('Output').click(),
     'the ledger': (window) => window.tab('Ledger').click(),
+    'a row of the ledger': async (window) => {
+      await window.ledger
+        .getByRole('row', { name: /^escalation|^verification/ })
+        .first()
+        .click()
+      await window.page.getByRole('region', { name: 'Ledger row' }).waitFor()
+    },
     'the find bar': async ({ page }) => {
       await page.keyboard.press('Control+f')
       await page.keyboard.type('write')
@@ -49,6 +56,27 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
       await window.page.keyboard.press('Escape')
       await window.page.keyboard.press('w')
       await window.commitSheet.waitFor()
+    },
+  },
+  tampered: {
+    'how an agent comes in': async ({ page }) => {
+      await page.getByRole('button', { name: 'Connect an agent…' }).click()
+      await page.getByRole('dialog', { name: 'Connect an agent' }).waitFor()
+    },
+    'what the machine lacks': async ({ page }) => {
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Doctor' }).click()
+      await page.getByRole('list', { name: 'Checks' }).waitFor()
+    },
+    'the preferences': async ({ page }) => {
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Control+,')
+      await page.getByRole('dialog', { name: 'Preferences' }).waitFor()
+    },
+    'a ledger that was changed': async (window) => {
+      await window.page.keyboard.press('Escape')
+      await window.tab('Ledger').click()
+      await window.page.getByRole('button', { name: 'Show row 7' }).click()
     },
   },
   undecided: { 'a decision': ({ page }) => page.getByRole('dialog').waitFor() },

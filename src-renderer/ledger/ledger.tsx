@@ -181,7 +181,6 @@ function Table({ rows, about, show }: TableProps) {
                 index={index}
                 top={start}
                 active={entry.id === active}
-                open={open && entry.id === active}
                 about={state !== null && state === moment}
                 held={state !== null}
                 show={show}

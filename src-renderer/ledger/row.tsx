@@ -55,7 +55,6 @@ interface EntryRowProps {
   top: number
   /** The keys are on it. */
   active: boolean
-  open: boolean
   /** It is about the selected moment. */
   about: boolean
   /** The state that it is about is there to be gone to. */
@@ -65,7 +64,7 @@ interface EntryRowProps {
 }
 
 export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
-  const { entry, index, top, active, open, about, held, show, pick } = props
+  const { entry, index, top, active, about, held, show, pick } = props
   const { eventType, checkpoint, point, decidedBy, notes, timestamp } = entry
   const name = checkpoint ?? point
   const line = oneLine(notes)
@@ -79,7 +78,6 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
       aria-label={spokenEntry(entry, useAgoSpoken(timestamp))}
       aria-rowindex={index + 2}
       aria-selected={active}
-      aria-expanded={open}
       onClick={() => pick(entry)}
       className={`absolute inset-x-0 border-b border-line ${active ? 'bg-accent-soft' : about ? 'bg-accent-soft/50' : 'hover:bg-hover'} ${COLUMNS}`}
       style={{ top, height: ROW_PX }}

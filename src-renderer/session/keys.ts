@@ -19,6 +19,9 @@ export type Action =
   | 'ledger'
   | 'processes'
   | 'shell'
+  | 'connect'
+  | 'doctor'
+  | 'preferences'
   | 'keys'
 
 interface KeyEntry {
@@ -46,6 +49,9 @@ export const KEYS: readonly KeyEntry[] = [
   { key: 'T', action: 'shell', words: 'Open a shell in the sandbox' },
   { key: null, action: 'new', words: 'New session' },
   { key: '/', action: 'search', words: 'Search sessions' },
+  { key: null, action: 'connect', words: 'Connect an agent' },
+  { key: null, action: 'doctor', words: 'Doctor' },
+  { key: 'Mod+,', action: 'preferences', words: 'Preferences' },
   { key: '?', action: 'keys', words: 'Keys' },
 ]
 

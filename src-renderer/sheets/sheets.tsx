@@ -1,11 +1,14 @@
-/** The window's own sheets, and the keys that open them from anywhere. */
+/** The window's own sheets, opened from anywhere. */
 import { useEffect, useRef } from 'react'
 import { useStore } from 'zustand'
 import { ConnectSheet } from '../connect/connect.tsx'
 import { DoctorSheet } from '../doctor/doctor.tsx'
 import { PreferencesSheet } from '../preferences/sheet.tsx'
+import { onAction } from '../session/keys.ts'
 import { focusTimeline } from '../timeline/focus.ts'
 import { closeSheet, focusAsBefore, openSheet, sheets } from './sheets-store.ts'
+
+const NAMES = ['connect', 'doctor', 'preferences'] as const
 
 export function Sheets() {
   const open = useStore(sheets, (state) => state.open)
@@ -16,13 +19,10 @@ export function Sheets() {
     wasOpen.current = open !== null
   }, [open])
   useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== ',' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
-      event.preventDefault()
-      if (!document.querySelector('dialog[open]')) openSheet('preferences')
+    const stops = NAMES.map((name) => onAction(name, () => openSheet(name)))
+    return () => {
+      for (const stop of stops) stop()
     }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
   }, [])
   switch (open) {
     case 'connect':
