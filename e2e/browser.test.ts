@@ -13,6 +13,7 @@ import {
   keyboardAlone,
   lookAtFiles,
   rewindAndUndo,
+  rulesInTheWindow,
   saveAsItWas,
   sessionFromTheTerminal,
   shellInTheWindow,
@@ -65,6 +66,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('a shell in the sandbox', () => shellInTheWindow({ page, data: host }))
 
   test('what runs is looked at, held still and ended', () => holdStill({ page, data: host }))
+
+  test('the rules of a session', () => rulesInTheWindow({ page, data: host }))
 
   test('what an agent does is seen as it does it', () => watchAnAgent({ page, data: host }))
 

@@ -10,6 +10,7 @@ import {
   keyboardAlone,
   lookAtFiles,
   rewindAndUndo,
+  rulesInTheWindow,
   sessionFromTheTerminal,
   shellInTheWindow,
   watchTheDemo,
@@ -44,6 +45,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('pictures, databases and bytes', () => lookAtFiles({ page, data: app.data }))
 
     test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: app.data }))
+
+    test('the rules of a session', () => rulesInTheWindow({ page, data: app.data }))
 
     test('the keyboard alone', () => keyboardAlone({ page, data: app.data }))
 

@@ -598,3 +598,40 @@ export async function afterARun({ page, data }: Stage): Promise<void> {
   await window.sessions.waitFor(VISIBLE)
   expect(await theme()).toBe('dark')
 }
+
+/** The rules of a session are set in the window by the keyboard alone, and hold in the host; what makes no sense is said. */
+export async function rulesInTheWindow({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await data.json('init', data.folder('ruled'), '--session', 'ruled')
+  await window.session('ruled').click()
+  await page.getByRole('button', { name: 'Rules' }).press('Enter')
+  const sheet = page.getByRole('dialog', { name: 'Rules' })
+  await sheet.getByRole('checkbox', { name: 'Checkpoint before every tool call' }).press('Space')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('0')
+  await page.keyboard.press('Enter')
+  await sheet.getByText('A whole number from 1 on').waitFor(VISIBLE)
+  await page.keyboard.press('Backspace')
+  await page.keyboard.type('3')
+  await sheet.getByRole('checkbox', { name: 'Roll back by itself' }).press('Space')
+  await sheet.getByRole('checkbox', { name: 'when the verifier says fail' }).press('Space')
+  await sheet.getByRole('textbox', { name: 'Verifier' }).fill('sh verify.sh')
+  await sheet.getByRole('textbox', { name: 'Disk budget' }).fill('0.5')
+  await page.keyboard.press('Enter')
+  await sheet.waitFor({ state: 'detached' })
+  await expect.poll(() => page.evaluate(focused)).toEqual({ role: 'button', name: 'Rules' })
+  expect(await data.ask((rpc) => rpc.rules.get({ session: 'ruled' }))).toEqual({
+    autoCheckpoint: { trigger: 'before_tool_call', keepLast: 3 },
+    autoRollback: {
+      events: ['exception', 'test_failure'],
+      to: 'latest',
+      verifier: { command: 'sh verify.sh', retries: 3, retryDelayMs: 2000, timeoutMs: 30_000 },
+    },
+    retention: { budgetBytes: 500_000_000 },
+  })
+  await page.getByRole('button', { name: 'Rules' }).press('Enter')
+  await sheet.getByRole('textbox', { name: 'Keep the last' }).waitFor(VISIBLE)
+  expect(await sheet.getByRole('textbox', { name: 'Keep the last' }).inputValue()).toBe('3')
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'detached' })
+}

@@ -8,6 +8,7 @@ import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Ago } from '../elements/ago.tsx'
 import { Button } from '../elements/button.tsx'
 import { Dialog } from '../elements/dialog.tsx'
+import { useFocusBack } from '../elements/focus-back.ts'
 import { count, shown, size, took } from '../elements/format.ts'
 import { Loading, Nothing, Problem, ProblemLine } from '../elements/problem.tsx'
 import { Name } from '../elements/text.tsx'
@@ -86,6 +87,7 @@ interface TableProps {
 
 function ProcessTable({ processes, commands, session, onStopped }: TableProps) {
   const [asking, setAsking] = useState<CommandRecord | null>(null)
+  const asks = useFocusBack(asking !== null)
   const { busy, problem, stop } = useStop(onStopped)
   const commandOf = ({ commandId }: ProcessDetails) => commands.find(({ id }) => id === commandId)
   return (
@@ -129,8 +131,10 @@ function ProcessTable({ processes, commands, session, onStopped }: TableProps) {
                     busy={busy === process.key}
                     disabled={busy !== null}
                     onClick={() => {
-                      if (command?.status === 'running' && isWhole(process, processes)) setAsking(command)
-                      else void stop(process.key, (rpc) => rpc.processes.stop({ session, key: process.key }))
+                      if (command?.status === 'running' && isWhole(process, processes)) {
+                        asks()
+                        setAsking(command)
+                      } else void stop(process.key, (rpc) => rpc.processes.stop({ session, key: process.key }))
                     }}
                   >
                     Stop

@@ -8,6 +8,7 @@ import { bareRewindTarget, isLive } from '../../src-main/contract/timeline.ts'
 import { Button } from '../elements/button.tsx'
 import { Name } from '../elements/text.tsx'
 import { useHost } from '../host/context.ts'
+import { RulesButton } from '../rules/rules-button.tsx'
 import { StateDot, stateWord } from '../sessions/state.tsx'
 import { focusTimeline } from '../timeline/focus.ts'
 import { pointOf } from '../timeline/moments.ts'
@@ -58,6 +59,7 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
       {live ? (
         <div className="flex shrink-0 items-center gap-2">
           {details.begunBy === 'person' ? <ShareSwitch session={details} /> : null}
+          <RulesButton key={details.id} session={details.id} />
           <PauseButton session={details} />
           {timeline.undo ? (
             <Button
