@@ -18,6 +18,8 @@ export type Action =
   | 'output'
   | 'ledger'
   | 'processes'
+  | 'pause'
+  | 'rules'
   | 'shell'
   | 'connect'
   | 'doctor'
@@ -47,6 +49,8 @@ export const KEYS: readonly KeyEntry[] = [
   { key: '4', action: 'ledger', words: 'Ledger' },
   { key: '5', action: 'processes', words: 'Processes' },
   { key: 'T', action: 'shell', words: 'Open a shell in the sandbox' },
+  { key: null, action: 'pause', words: 'Pause the session, or unpause it' },
+  { key: null, action: 'rules', words: 'Rules of the session' },
   { key: null, action: 'new', words: 'New session' },
   { key: '/', action: 'search', words: 'Search sessions' },
   { key: null, action: 'connect', words: 'Connect an agent' },

@@ -1,10 +1,11 @@
 /** Holds all that runs in the sandbox still, and has it go on. */
 import { Pause, Play } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { SessionDetails } from '../../src-main/contract/index.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Button } from '../elements/button.tsx'
 import { useHost } from '../host/context.ts'
+import { onAction } from './keys.ts'
 
 export function PauseButton({ session: { id, status } }: { session: Pick<SessionDetails, 'id' | 'status'> }) {
   const { rpc, rewind } = useHost()
@@ -22,6 +23,14 @@ export function PauseButton({ session: { id, status } }: { session: Pick<Session
       setBusy(false)
     }
   }
+  const can = !busy && (status === 'running' || status === 'halted' || paused)
+  useEffect(() =>
+    onAction(
+      'pause',
+      () => void change(),
+      () => can,
+    ),
+  )
   if (status !== 'running' && status !== 'halted' && !paused) return null
   return (
     <Button
