@@ -1,22 +1,28 @@
 /** What agents do by tools, newest first and live: whose program, which tool, with what, and what it was answered. */
-import { ChevronRight, CircleCheck, CircleDashed, CircleX } from 'lucide-react'
+import { ChevronRight, CircleCheck, CircleDashed, CircleX, Crosshair } from 'lucide-react'
 import { useState } from 'react'
 import type { ToolCall } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { Ago } from '../elements/ago.tsx'
+import { IconButton } from '../elements/button.tsx'
 import { useRunningFor } from '../elements/clock.ts'
 import { count, took } from '../elements/format.ts'
 import { Nothing } from '../elements/problem.tsx'
 import { Spinner } from '../elements/spinner.tsx'
 import { Block, Name } from '../elements/text.tsx'
-import { useSession } from '../host/context.ts'
+import { useHost, useSelection, useSession } from '../host/context.ts'
+import { isInStep, momentAfter, stepOf } from '../timeline/step.ts'
 
 /** Calls drawn at first; earlier ones on demand. */
 const PAGE = 200
 
 export function AgentCalls() {
   const calls = useSession((state) => state.toolCalls)
+  const { selection } = useHost()
+  const timeline = useSession((state) => state.timeline)
+  const moment = useSelection((state) => (state.other === null ? state.moment : null))
   const [shown, setShown] = useState(PAGE)
+  const step = timeline && moment !== null ? stepOf(timeline, moment) : null
   if (calls.length === 0)
     return (
       <Nothing title="No agent has called a tool yet">What agents do over MCP is shown here as they do it.</Nothing>
@@ -25,7 +31,16 @@ export function AgentCalls() {
   return (
     <ol aria-label="Tool calls" className="h-full min-h-0 overflow-y-auto">
       {newestFirst.slice(0, shown).map((call) => (
-        <Row key={call.id} call={call} />
+        <Row
+          key={call.id}
+          call={call}
+          here={step !== null && isInStep(step, call.endedAt)}
+          show={() => {
+            if (!timeline) return
+            selection.select(momentAfter(timeline, call.endedAt))
+            selection.tab('changes')
+          }}
+        />
       ))}
       {newestFirst.length > shown ? (
         <li className="px-4 py-2">
@@ -49,11 +64,18 @@ const STATUS = {
   lost: 'its client went',
 } as const
 
-function Row({ call }: { call: ToolCall }) {
+interface RowProps {
+  call: ToolCall
+  /** It is part of the step that is looked at. */
+  here: boolean
+  show(): void
+}
+
+function Row({ call, here, show }: RowProps) {
   const [open, setOpen] = useState(false)
   return (
-    <li className="border-b border-line">
-      <div className="flex h-7 items-center gap-2 pr-4 pl-2 text-small">
+    <li className={`border-b border-line ${here ? 'bg-accent-soft' : ''}`}>
+      <div className="flex h-7 items-center gap-2 pr-2 pl-2 text-small">
         <button
           type="button"
           aria-label={`${call.tool}, ${STATUS[call.status]}, ${open ? 'fold' : 'open'}`}
@@ -71,6 +93,9 @@ function Row({ call }: { call: ToolCall }) {
         <Name className="max-w-40 shrink-0 text-ink-3">{call.client}</Name>
         <Duration call={call} />
         <Ago at={call.startedAt} />
+        <IconButton label="Show what it changed" onClick={show} className="size-6">
+          <Crosshair size={13} />
+        </IconButton>
       </div>
       {open ? (
         <dl className="grid gap-2 px-9 pb-3 text-small">

@@ -1,8 +1,9 @@
 /** One message: who speaks in the margin, what was said beside it. */
-import { CornerDownRight, RotateCcw, Wrench } from 'lucide-react'
+import { CornerDownRight, Crosshair, RotateCcw, Wrench } from 'lucide-react'
 import { memo, useMemo, useState } from 'react'
 import type { Message } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
+import { IconButton } from '../elements/button.tsx'
 import { Block, Name } from '../elements/text.tsx'
 import { type Field, type Part, readMessage } from './read-message.ts'
 
@@ -13,20 +14,41 @@ interface MessageViewProps {
   cue?: boolean
   /** A rewind took it out. */
   cut?: boolean
+  /** Selects the moment at which it, and what it asked for, is seen. */
+  show?: ((place: number) => void) | null
+  /** Its index, for `show`. */
+  place?: number
 }
 
-export const MessageView = memo(function MessageView({ message, raw, cue, cut }: MessageViewProps) {
+export const MessageView = memo(function MessageView({
+  message,
+  raw,
+  cue,
+  cut,
+  show = null,
+  place = 0,
+}: MessageViewProps) {
   const { role, parts } = useMemo(() => readMessage(message), [message])
   // Where the provider takes it in a person's message alone, the cue is that message's last part.
   const within = cue === true && parts.length > 1
   const whole = cue === true && !within
   return (
     <li
-      className={`grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 px-4 py-1.5 ${whole ? 'border-l-2 border-accent bg-accent-soft pl-3.5' : ''} ${cut ? 'text-ink-2' : ''}`}
+      className={`group relative grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 px-4 py-1.5 ${whole ? 'border-l-2 border-accent bg-accent-soft pl-3.5' : ''} ${cut ? 'text-ink-2' : ''}`}
     >
       <span className={`pt-px text-right text-small ${whole ? 'font-medium text-accent' : 'text-ink-3'}`}>
         {whole ? <Resume /> : <Name className="block">{role}</Name>}
       </span>
+      {show ? (
+        <span className="absolute top-0.5 right-2 rounded-md bg-base opacity-0 focus-within:opacity-100 group-hover:opacity-100">
+          <IconButton
+            label={parts.some(({ kind }) => kind === 'call') ? 'Show what it changed' : 'Show this moment'}
+            onClick={() => show(place)}
+          >
+            <Crosshair size={14} />
+          </IconButton>
+        </span>
+      ) : null}
       <div className="flex min-w-0 flex-col gap-1.5">
         {raw ? (
           <Block className="font-mono text-code">{JSON.stringify(message, null, 2)}</Block>

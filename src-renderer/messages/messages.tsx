@@ -1,6 +1,6 @@
 /** The conversation as it stood at the selected moment, and what a rewind cut from it. */
 import { Braces, CircleCheck, ListChecks, Scissors, TriangleAlert, Wrench } from 'lucide-react'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { useStore } from 'zustand'
 import { MAIN } from '../../src-main/contract/format-names.ts'
 import type {
@@ -20,8 +20,10 @@ import { useAsked } from '../host/asked.ts'
 import { useHost, useSession } from '../host/context.ts'
 import { newestOf, pointOf } from '../timeline/moments.ts'
 import { NOW } from '../timeline/selection-store.ts'
+import { messagesBefore, momentOfMessage } from '../timeline/step.ts'
 import { cutBy, cutMessages } from './cut.ts'
 import { MessageView } from './message-view.tsx'
+import { readMessage } from './read-message.ts'
 
 /** Each provider's way of writing, as people call it. */
 const FORMATS: Readonly<Record<StoredFormat, string>> = {
@@ -62,6 +64,18 @@ export function Messages() {
   )
   const validity = useAsked(judging ? session && `${session} ${at} ${conversation}` : null, version, (signal) =>
     rpc.messages.validity({ session: session ?? '', at, conversation }, { signal }),
+  )
+
+  const shown = asked.state === 'ready' ? asked.value.messages : null
+  // Points count the messages of all conversations together: with several there is no telling which of them are meant.
+  const alone = conversations.length === 1 && timeline !== null
+  const show = useCallback(
+    (place: number) => {
+      if (!timeline) return
+      selection.select(momentOfMessage(timeline, at, place))
+      if (readMessage(shown?.[place] ?? {}).parts.some(({ kind }) => kind === 'call')) selection.tab('changes')
+    },
+    [timeline, at, shown, selection],
   )
 
   if (asked.state === 'loading') return <Loading what="Reading the conversation" />
@@ -122,6 +136,8 @@ export function Messages() {
           branch={cut?.branch ?? ''}
           repairs={repairs}
           raw={raw}
+          before={alone && other === null ? messagesBefore(timeline, at) : null}
+          show={alone ? show : null}
         />
       )}
     </div>
@@ -147,9 +163,12 @@ interface HistoryProps {
   branch: string
   repairs: LedgerEntry[]
   raw: boolean
+  /** How many were there before the step that is looked at; null where nobody can tell. */
+  before: number | null
+  show: ((place: number) => void) | null
 }
 
-function History({ conversation: { messages, cue }, gone, branch, repairs, raw }: HistoryProps) {
+function History({ conversation: { messages, cue }, gone, branch, repairs, raw, before, show }: HistoryProps) {
   const [shown, setShown] = useState(PAGE)
   const first = Math.max(0, messages.length - shown)
   const cutAt = gone.length === 0 ? -1 : (cue ?? messages.length)
@@ -171,13 +190,22 @@ function History({ conversation: { messages, cue }, gone, branch, repairs, raw }
         const index = first + offset
         return [
           index === cutAt ? <Cut key="cut" messages={gone} branch={branch} repairs={repairs} raw={raw} /> : null,
-          <MessageView key={index} message={message} cue={index === cue} raw={raw} />,
+          index === before && index > 0 ? <StepBegins key="step" /> : null,
+          <MessageView key={index} message={message} cue={index === cue} raw={raw} show={show} place={index} />,
         ]
       })}
       {cutAt >= messages.length ? <Cut messages={gone} branch={branch} repairs={repairs} raw={raw} /> : null}
     </ol>
   )
 }
+
+const StepBegins = () => (
+  <li className="my-1 flex items-center gap-2 px-4 text-tiny text-ink-3">
+    <span className="h-px flex-1 bg-line" />
+    in this step
+    <span className="h-px flex-1 bg-line" />
+  </li>
+)
 
 interface CutProps {
   messages: Message[]

@@ -6,6 +6,7 @@ import {
   CircleHelp,
   CircleSlash,
   CircleX,
+  Crosshair,
   SquareTerminal,
   Timer,
 } from 'lucide-react'
@@ -16,7 +17,7 @@ import { visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Ago } from '../elements/ago.tsx'
-import { Button } from '../elements/button.tsx'
+import { Button, IconButton } from '../elements/button.tsx'
 import { useRunningFor } from '../elements/clock.ts'
 import { shown, size, took } from '../elements/format.ts'
 import { Loading, Nothing, ProblemLine } from '../elements/problem.tsx'
@@ -29,6 +30,7 @@ import { TerminalView } from '../terminal/terminal.tsx'
 import { endOf, newestOf } from '../timeline/moments.ts'
 import { VerdictWord } from '../timeline/row.tsx'
 import { NOW } from '../timeline/selection-store.ts'
+import { momentAfter } from '../timeline/step.ts'
 import { AnsiText } from './ansi-text.tsx'
 import { followOutput, type StreamText } from './output-reader.ts'
 import { isVerifier, verdictOf } from './verdict.ts'
@@ -199,7 +201,8 @@ function Duration({ command }: { command: CommandRecord }) {
 const RunningFor = ({ since }: { since: Date }) => <>{useRunningFor(since)}</>
 
 function CommandOutput({ command }: { command: CommandRecord }) {
-  const { rpc } = useHost()
+  const { rpc, selection } = useHost()
+  const timeline = useSession((state) => state.timeline)
   const [stopping, setStopping] = useState(false)
   const [problem, setProblem] = useState<RewindError | null>(null)
   const verdict = useSession(({ commands, ledger }) => verdictOf(command, commands, ledger))
@@ -220,6 +223,16 @@ function CommandOutput({ command }: { command: CommandRecord }) {
         <Ago at={command.startedAt} className="text-ink-2" />
         {command.note ? <Name className="text-ink-2">{command.note}</Name> : null}
         <span className="flex-1" />
+        <IconButton
+          label="Show what it changed"
+          onClick={() => {
+            if (!timeline) return
+            selection.select(momentAfter(timeline, command.endedAt))
+            selection.tab('changes')
+          }}
+        >
+          <Crosshair size={14} />
+        </IconButton>
         {running ? (
           <Button busy={stopping} onClick={stop}>
             Stop
