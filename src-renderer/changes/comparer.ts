@@ -9,6 +9,7 @@ const SMALL = 20_000
 
 let worker: Worker | null | undefined
 let next = 0
+const encoder = new TextEncoder()
 interface Waiting {
   settle(comparison: Comparison): void
   before: string
@@ -43,6 +44,8 @@ export function compare(before: string, after: string, options: CompareOptions):
   const id = next++
   return new Promise((settle) => {
     waiting.set(id, { settle, before, after, options })
-    off.postMessage({ id, before, after, options })
+    // As bytes, which are handed over: copying megabytes of text would be felt.
+    const [was, is] = [encoder.encode(before), encoder.encode(after)]
+    off.postMessage({ id, before: was, after: is, options }, [was.buffer, is.buffer])
   })
 }
