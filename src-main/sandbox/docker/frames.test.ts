@@ -23,6 +23,7 @@ test('what is sent arrives, however the stream is cut', () => {
       fc.constantFrom(null, true, 0, -1.5, 2 ** 53),
       fc.string({ unit: 'binary' }),
       bytes,
+      fc.date({ noInvalidDate: true }),
       fc.array(tie('value'), { maxLength: 4 }),
       fc.dictionary(
         fc.string().filter((key) => key !== '__proto__'),

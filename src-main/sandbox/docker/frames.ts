@@ -17,7 +17,7 @@ const HEAD_BYTES = 8
 /** Larger than any answer: a file of 128 MiB, which is the most that is read. What is larger is no frame of ours. */
 const LONGEST = 192 << 20
 
-/** @param message JSON values, bytes and Maps; `undefined` within an object is left out */
+/** @param message JSON values, bytes, dates and Maps; `undefined` within an object is left out */
 export function encode(message: unknown): Buffer {
   const parts: Uint8Array[] = []
   let length = 0
@@ -27,6 +27,7 @@ export function encode(message: unknown): Buffer {
       length += value.length
       return { $bytes: [length - value.length, length] } satisfies Place
     }
+    if (value instanceof Date) return { $date: value.getTime() }
     if (value instanceof Map)
       return { $map: [...value].map(([key, one]) => [plain(key), plain(one)]) } satisfies Entries
     if (Array.isArray(value)) return value.map(plain)
@@ -77,6 +78,7 @@ function decode(json: Buffer, bytes: Buffer): unknown {
   return JSON.parse(json.toString('utf8'), (_, value: unknown) => {
     if (typeof value !== 'object' || value === null) return value
     if ('$bytes' in value) return bytes.subarray(...(value as Place).$bytes)
+    if ('$date' in value) return new Date((value as { $date: number }).$date)
     if ('$map' in value) return new Map((value as Entries).$map)
     return value
   })

@@ -183,10 +183,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async activity(): ReturnType<Sandbox['activity']> {
-    if (this.#ended || this.#left) return { processes: [], ports: [] }
-    const { processes, ports } = await this.#ask('activity')
-    // A date comes out of the container as its text.
-    return { processes: processes.map((one) => ({ ...one, startedAt: new Date(one.startedAt) })), ports }
+    return this.#ended || this.#left ? { processes: [], ports: [] } : this.#ask('activity')
   }
 
   endProcess(key: string): Promise<boolean> {
