@@ -9,6 +9,7 @@ import {
   afterARun,
   commitToTheWorkspace,
   emptyState,
+  goAnywhere,
   holdStill,
   keyboardAlone,
   lookAtFiles,
@@ -66,6 +67,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('a shell in the sandbox', () => shellInTheWindow({ page, data: host }))
 
   test('what runs is looked at, held still and ended', () => holdStill({ page, data: host }))
+
+  test('anywhere by a few letters', () => goAnywhere({ page, data: host }))
 
   test('the rules of a session', () => rulesInTheWindow({ page, data: host }))
 

@@ -6,6 +6,7 @@ import { TestHost } from './host.ts'
 import {
   afterARun,
   emptyState,
+  goAnywhere,
   holdStill,
   keyboardAlone,
   lookAtFiles,
@@ -41,6 +42,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('a shell in the sandbox', () => shellInTheWindow({ page, data: app.data }))
 
     test('what runs is looked at, held still and ended', () => holdStill({ page, data: app.data }))
+
+    test('anywhere by a few letters', () => goAnywhere({ page, data: app.data }))
 
     test('pictures, databases and bytes', () => lookAtFiles({ page, data: app.data }))
 

@@ -280,6 +280,59 @@ export async function commitToTheWorkspace({ page, data }: Stage): Promise<void>
   await sheet.waitFor({ state: 'hidden' })
 }
 
+/** Anywhere by a few letters: the palette, what is found and what is filtered; and from a command to what it changed. */
+export async function goAnywhere({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const cli = (...args: string[]) => data.json('--session', 'roaming', ...args)
+  await data.json('init', data.folder('roaming'), '--session', 'roaming')
+  await data.json('init', data.folder('another'), '--session', 'another')
+  await cli('auto-checkpoint')
+  for (const name of ['one', 'two', 'three']) await cli('exec', '--as-tool', `echo ${name} > ${name}.txt`)
+  await cli('checkpoint', 'before release')
+  await window.session('roaming').waitFor(VISIBLE)
+
+  const palette = page.getByRole('dialog', { name: 'Commands' })
+  await page.keyboard.press('Control+k')
+  await palette.waitFor(VISIBLE)
+  await page.keyboard.type('roam')
+  await palette.getByRole('option', { name: /^roaming/ }).waitFor(VISIBLE)
+  expect(await palette.getByRole('option').count()).toBe(1)
+  await page.keyboard.press('Enter')
+  await window.now.waitFor(VISIBLE)
+  await expect.poll(() => page.evaluate(focused)).toEqual({ role: 'listbox', name: 'Timeline' })
+
+  await page.keyboard.press('Control+f')
+  await page.keyboard.type('release')
+  const find = page.getByRole('search', { name: 'Find in the timeline' })
+  await find.getByText('– of 1').waitFor(VISIBLE)
+  await page.keyboard.press('Enter')
+  await find.getByText('1 of 1').waitFor(VISIBLE)
+  await page.getByRole('heading', { name: 'before release' }).waitFor(VISIBLE)
+  await page.keyboard.press('Escape')
+  await find.waitFor({ state: 'hidden' })
+
+  await page.keyboard.press('p')
+  await window.point(/^before release, checkpoint, pinned/).waitFor(VISIBLE)
+
+  await page.keyboard.press('f')
+  await page.getByRole('checkbox', { name: 'A rule' }).check()
+  await page.getByRole('checkbox', { name: 'Pinned' }).check()
+  await page.getByText('0 of 4 points').waitFor(VISIBLE)
+  await page.getByRole('button', { name: 'Show all points' }).click()
+  await page.getByText('4 points', { exact: true }).waitFor(VISIBLE)
+  await page.keyboard.press('Escape')
+
+  await window.tab('Output').click()
+  await page.getByRole('option', { name: /^echo two/ }).click()
+  await page.getByRole('button', { name: 'Show what it changed' }).click()
+  await window.files.getByRole('option', { name: 'two.txt, added' }).waitFor(VISIBLE)
+  expect(await window.files.getByRole('option').count()).toBe(1)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('back to now')
+  await page.keyboard.press('Enter')
+  await page.getByText('what stands in the sandbox').waitFor(VISIBLE)
+}
+
 /** The demo, a rewind and its undo without a pointer. */
 export async function keyboardAlone({ page, data }: Stage): Promise<void> {
   const window = new MainWindow(page)

@@ -46,7 +46,7 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
         >
           <bdi>{visibleName(details.workspace)}</bdi>
         </span>
-        <span className="shrink-0 text-small text-ink-3" title={notesOf(details)}>
+        <span className="shrink-0 text-small text-ink-3 max-[1400px]:hidden" title={notesOf(details)}>
           {details.engine}
         </span>
         {host ? (

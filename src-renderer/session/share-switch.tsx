@@ -36,7 +36,8 @@ export function ShareSwitch({ session: { id, shared } }: { session: Pick<Session
       className="inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md px-1.5 text-small text-ink-2 hover:bg-hover hover:text-ink"
     >
       <Bot size={14} aria-hidden="true" className={shared ? 'text-accent' : undefined} />
-      {shared ? 'Shared' : 'Not shared'}
+      {/* The switch says it too, where the session's name needs the room. */}
+      <span className="max-[1400px]:hidden">{shared ? 'Shared' : 'Not shared'}</span>
       <span
         aria-hidden="true"
         className={`flex h-3.5 w-6 items-center rounded-full border px-px ${shared ? 'justify-end border-accent bg-accent' : 'border-line-strong bg-panel'}`}
