@@ -43,3 +43,49 @@ test('twice is as once, and ordinary text stays', () => {
   expect(clean(clean(text))).toBe(clean(text))
   expect(clean(text)).toBe('tests/test_api.py::test_skip FAILED, e.g. sk-learn, [redacted: KEY]')
 })
+
+test.each([
+  ['-eyJ'],
+  ['eyJ'],
+  ['.eyJ'],
+  ['.eyJaaaaaaaa'],
+  ['eyJaaaaaaaa.aaaaaaaa.'],
+  ['eyJaaaaaaaa.aaaaaaaa.aa '],
+  [`.eyJ${'a'.repeat(4096)}`],
+  [`eyJ${'a'.repeat(4096)}.${'a'.repeat(65_536)}.`],
+  ['-----BEGIN '],
+  ['-----BEGIN A'],
+  ['PRIVATE KEY-----BEGIN PRIVATE KEY'],
+  [`-----BEGIN ${'PRIVATE KEY '.repeat(1000)}`],
+  ['-----END A', `-----BEGIN ${'PRIVATE'} KEY-----`],
+  ['-----END PRIVATE KEY', `-----BEGIN ${'PRIVATE'} KEY-----`],
+  ['-'],
+  ['a', 'sk-'],
+  ...[
+    'sk-',
+    'sk-ant-',
+    'sk_live_',
+    'ghp_',
+    'github_pat_',
+    'glpat-',
+    'xoxb-',
+    'npm_',
+    'pypi-',
+    'hf_',
+    'AIza',
+    'AKIA',
+  ].flatMap((start) => [[start], [`-${start}`], [`.${start}aaaaaaaaaa`], [`.${start}${'A0'.repeat(600)}`]]),
+])('a text that is written to be slow to look through is not: %.30s', (unit, start = '') => {
+  const clean = redactor({ KEY: 'hunter22' })
+  for (const size of [1 << 16, 1 << 20]) {
+    const text = start + unit.repeat(size / unit.length)
+    const before = process.threadCpuUsage()
+    clean(text)
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1e6).toBeLessThan((2 * size) / (1 << 20))
+  }
+})
+
+test('a text of any length is looked through to its end', () => {
+  expect(() => redactor({})(`sk-${'a'.repeat(1 << 26)}`)).not.toThrow()
+})

@@ -9,20 +9,24 @@ const SHORTEST = 6
 /** Values that say nothing of whoever set them. */
 const PLAIN = /^(?:true|false|null|none|yes|no|\d{1,8}|production|development|staging|test(?:ing)?)$/i
 
+/**
+ * What is looked through may be written to be slow: each pattern begins at one place within a run of its characters, and
+ * takes no more of them than any token has.
+ */
 const TOKENS: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /\bsk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}/g,
-  /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}/g,
-  /\bgh[pousr]_[A-Za-z0-9]{30,}/g,
-  /\bgithub_pat_[A-Za-z0-9_]{30,}/g,
-  /\bglpat-[A-Za-z0-9_-]{20,}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
-  /\bnpm_[A-Za-z0-9]{30,}/g,
-  /\bpypi-[A-Za-z0-9_-]{40,}/g,
-  /\bhf_[A-Za-z0-9]{30,}/g,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g,
+  /\bsk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,1024}/g,
+  /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,1024}/g,
+  /\bgh[pousr]_[A-Za-z0-9]{30,1024}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{30,1024}/g,
+  /\bglpat-[A-Za-z0-9_-]{20,1024}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,1024}/g,
+  /\bnpm_[A-Za-z0-9]{30,1024}/g,
+  /\bpypi-[A-Za-z0-9_-]{40,4096}/g,
+  /\bhf_[A-Za-z0-9]{30,1024}/g,
   /\bAIza[A-Za-z0-9_-]{35}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,65536}\.[A-Za-z0-9_-]{8,4096}/g,
 ]
 
 /** @param env what the session was given */
