@@ -11,7 +11,13 @@ const MEMORY_BYTES = 700 << 20
 const LOOK_MS = 50
 const PAGE_BYTES = 4096
 const ANSWER_BYTES = 32 << 20
-const HEAP_MB = 256
+
+interface Most {
+  timeMs?: number
+  memoryBytes?: number
+  /** Ends it at once. */
+  signal?: AbortSignal | undefined
+}
 
 /**
  * @param files in a folder that is private to us: SQLite keeps an index of a `-wal` beside it
@@ -19,21 +25,24 @@ const HEAP_MB = 256
  */
 export async function askForTables(
   files: DatabaseFiles,
-  most: { timeMs?: number; memoryBytes?: number } = {},
+  { timeMs = TIME_MS, memoryBytes = MEMORY_BYTES, signal }: Most = {},
 ): Promise<DatabasePair> {
-  const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, entry(), JSON.stringify(files)], {
+  const child = spawn(process.execPath, [entry(), JSON.stringify(files)], {
     cwd: '/',
-    stdio: ['ignore', 'pipe', 'ignore'],
+    // It reads nothing: its input ends with us, and it ends with that.
+    stdio: ['pipe', 'pipe', 'ignore'],
     // Electron is Node then.
     env: { ELECTRON_RUN_AS_NODE: '1' },
   })
   const end = () => child.kill('SIGKILL')
-  const { timeMs = TIME_MS, memoryBytes = MEMORY_BYTES } = most
   let why: string | null = null
   const stop = (reason: string) => {
     why = reason
     end()
   }
+  const callOff = () => stop('it was called off')
+  signal?.addEventListener('abort', callOff)
+  if (signal?.aborted) callOff()
   const timer = setTimeout(() => stop('it takes too long'), timeMs)
   const look = setInterval(() => {
     if (memoryOf(child.pid) > memoryBytes) stop('it takes too much memory')
@@ -58,6 +67,7 @@ export async function askForTables(
   } finally {
     clearTimeout(timer)
     clearInterval(look)
+    signal?.removeEventListener('abort', callOff)
     end()
   }
   return collected.answer(why ?? (child.exitCode === 0 ? null : 'the process that read it died'))

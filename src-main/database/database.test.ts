@@ -1,6 +1,8 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import SQLite, { type Database } from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DatabaseTable } from '../contract/database.ts'
@@ -227,15 +229,57 @@ describe('the process that reads', () => {
     expect(pair.kind === 'tables' ? pair.tables.map(({ problem }) => problem !== null) : pair).toEqual([true, false])
   })
 
+  /** It takes for ever, by functions that every schema may call. */
+  const hostile = () =>
+    database(
+      'CREATE TABLE a_fine (a); INSERT INTO a_fine VALUES (1); CREATE TABLE hostile (id INTEGER PRIMARY KEY);' +
+        'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) INSERT INTO hostile SELECT i FROM n;' +
+        "ALTER TABLE hostile ADD COLUMN x GENERATED ALWAYS AS (length(replace(hex(zeroblob(20000000)), '00', '1'))) VIRTUAL",
+    )
+  /** Whether a process has that file open, once it does as expected or the time is over. */
+  const isRead = async (file: string, expected: boolean, withinMs: number) => {
+    const isNow = () =>
+      readdirSync('/proc').some((pid) => {
+        try {
+          return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === file)
+        } catch {
+          return false
+        }
+      })
+    for (const end = Date.now() + withinMs; isNow() !== expected && Date.now() < end; ) await setTimeout(20)
+    return isNow()
+  }
+
+  it('is ended by who asked, within a query too', async () => {
+    const slow = hostile()
+    const off = new AbortController()
+    const asked = askForTables({ before: slow, after: slow }, { signal: off.signal })
+    expect(await isRead(slow, true, 5_000)).toBe(true)
+    // For it to come to the rows.
+    await setTimeout(300)
+    const began = Date.now()
+    off.abort()
+    await asked
+    expect(Date.now() - began).toBeLessThan(1_000)
+    expect(await isRead(slow, false, 1_000)).toBe(false)
+  }, 20_000)
+
+  it('ends by itself where who asked was killed', async () => {
+    const slow = hostile()
+    const code = `import { askForTables } from ${JSON.stringify(join(import.meta.dirname, 'ask.ts'))}
+      await askForTables(${JSON.stringify({ before: slow, after: slow })}, { timeMs: 60_000 })`
+    const host = spawn(process.execPath, ['--input-type=module-typescript', '-e', code], { stdio: 'ignore' })
+    try {
+      expect(await isRead(slow, true, 10_000)).toBe(true)
+      await setTimeout(300)
+    } finally {
+      host.kill('SIGKILL')
+    }
+    expect(await isRead(slow, false, 3_000)).toBe(false)
+  }, 20_000)
+
   it('ends what takes for ever or all memory, and tells what it knows by then', async () => {
-    const hostile = (expression: string) =>
-      database(
-        'CREATE TABLE a_fine (a); INSERT INTO a_fine VALUES (1); CREATE TABLE hostile (id INTEGER PRIMARY KEY);' +
-          'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) INSERT INTO hostile SELECT i FROM n;' +
-          `ALTER TABLE hostile ADD COLUMN x GENERATED ALWAYS AS (${expression}) VIRTUAL`,
-      )
-    // Of functions that every schema may call.
-    const slow = hostile("length(replace(hex(zeroblob(20000000)), '00', '1'))")
+    const slow = hostile()
     const began = Date.now()
     const pair = await askForTables({ before: slow, after: slow }, { timeMs: 5_000 })
     expect(Date.now() - began).toBeLessThan(12_000)

@@ -292,9 +292,11 @@ export interface Sandbox {
    * Copies files of the workspace out of a state.
    * @param paths bytes as in a Change, of regular files
    * @param folder of the host, absolute, empty: the file at the first path becomes `0` in it, the next `1`, and so on
+   * @param most bytes of all together
+   * @returns false where there is more: the file that would be over it is not copied, nor what comes after it
    * @throws FileNotFoundError where one of them is none any more, DiskFullError; what was copied by then stays
    */
-  extract(state: ReadState, paths: readonly Uint8Array[], folder: string): Promise<void>
+  extract(state: ReadState, paths: readonly Uint8Array[], folder: string, most?: number): Promise<boolean>
   /**
    * The bytes of files of the workspace as a state has them, one after another, at most `limit` at a time.
    * @param paths bytes as in a Change, of regular files

@@ -134,7 +134,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       changes: os.files.changes.handler((call) => of(call).changes(call.input)),
       pair: os.files.pair.handler((call) => of(call).pair(call.input)),
       bytes: os.files.bytes.handler((call) => of(call).bytes(call.input)),
-      database: os.files.database.handler((call) => of(call).database(call.input)),
+      database: os.files.database.handler((call) => of(call).database(call.input, call.signal)),
     },
     messages: {
       get: os.messages.get.handler((call) => of(call).conversation(call.input)),

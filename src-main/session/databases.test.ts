@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
-import { FileNotFoundError } from '../contract/index.ts'
+import { CancelledError, FileNotFoundError } from '../contract/index.ts'
 import type { Session, SessionManager } from './index.ts'
 import { begin, checkpoint, run, type TestHome, testHome } from './testing.ts'
 
@@ -62,6 +62,31 @@ suiteNeeding(['local'], 'databases and bytes of a session', () => {
       { name: 'users', before: 2, after: 1, counts: { added: 0, deleted: 1, changed: 0 } },
     ])
     expect(readdirSync(join(place.home, 'databases'))).toEqual([])
+  })
+
+  test('only one is compared at a time, and none that nobody waits for any more', async () => {
+    const off = [new AbortController(), new AbortController()]
+    const ask = (signal?: AbortSignal) =>
+      session.database({ path: 'app.db', rawPath: null, from: 'base', to: 'renamed' }, signal)
+    const scratch = join(place.home, 'databases')
+    const seen = new Set<string>()
+    let most = 0
+    const look = setInterval(() => {
+      const now = existsSync(scratch) ? readdirSync(scratch) : []
+      most = Math.max(most, now.length)
+      for (const name of now) seen.add(name)
+      // In the middle of the first.
+      if (now.length > 0) for (const one of off) one.abort()
+    }, 2)
+    const asked = await Promise.allSettled([ask(off[0]?.signal), ask(off[1]?.signal), ask()])
+    clearInterval(look)
+    expect(asked.map((one) => (one.status === 'fulfilled' ? one.value.kind : one.reason.constructor))).toEqual([
+      CancelledError,
+      CancelledError,
+      'tables',
+    ])
+    expect({ most, all: seen.size }).toEqual({ most: 1, all: 2 })
+    expect(readdirSync(scratch)).toEqual([])
   })
 
   test('a transaction under way is told of, and its journal is not played back', async () => {

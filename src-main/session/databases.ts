@@ -4,14 +4,18 @@
  */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type DatabasePair, FileNotFoundError, bytes as inUnits } from '../contract/index.ts'
+import { CancelledError, type DatabasePair, FileNotFoundError, bytes as inUnits } from '../contract/index.ts'
 import { askForTables } from '../database/index.ts'
 import type { ReadState, Sandbox } from '../sandbox/index.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 
 /** Of a database with its log. */
 const LARGEST_BYTES = 512 << 20
 /** What a journal begins with while a transaction is under way. */
 const JOURNAL_MAGIC = Buffer.from('d9d505f920a163d7', 'hex')
+
+/** Of this host: each takes room on the disk, memory and a processor. */
+const comparisons = new OneAtATime()
 
 const placeOf = (home: string): string => join(home, 'databases')
 
@@ -19,16 +23,22 @@ const placeOf = (home: string): string => join(home, 'databases')
 export const forgetDatabases = (home: string): Promise<void> => rm(placeOf(home), { recursive: true, force: true })
 
 /**
- * @param home the data folder
- * @throws FileNotFoundError where neither state has the file, DiskFullError
+ * @param signal calls it off, where it waits and where it reads
+ * @throws FileNotFoundError where neither state has the file, DiskFullError, CancelledError
  */
-export async function compareStates(
-  sandbox: Sandbox,
-  path: Uint8Array,
-  from: ReadState,
-  to: ReadState,
-  home: string,
-): Promise<DatabasePair> {
+export const compareStates = (asked: Asked, signal?: AbortSignal): Promise<DatabasePair> =>
+  comparisons.run(() => compare(asked, signal), signal)
+
+interface Asked {
+  sandbox: Sandbox
+  path: Uint8Array
+  from: ReadState
+  to: ReadState
+  /** The data folder. */
+  home: string
+}
+
+async function compare({ sandbox, path, from, to, home }: Asked, signal?: AbortSignal): Promise<DatabasePair> {
   const beside = (suffix: string) => Buffer.concat([path, Buffer.from(suffix)])
   const sizes = await sizesOf(sandbox, path, from, to)
   if (sizes === null)
@@ -37,23 +47,29 @@ export async function compareStates(
     })
   const logs = await sizesOf(sandbox, beside('-wal'), from, to)
   const largest = Math.max(total(sizes.before, logs?.before), total(sizes.after, logs?.after))
-  if (largest > LARGEST_BYTES)
-    return { kind: 'unreadable', side: null, reason: `it is too large to be compared: ${inUnits(largest)}` }
+  if (largest > LARGEST_BYTES) return tooLarge(largest)
 
   await mkdir(placeOf(home), { recursive: true, mode: 0o700 })
   const scratch = await mkdtemp(join(placeOf(home), 'pair-'))
   try {
-    const takeOut = async (side: 'before' | 'after', state: ReadState): Promise<string | null> => {
+    /** Undefined where it has grown meanwhile. */
+    const takeOut = async (side: 'before' | 'after', state: ReadState): Promise<string | null | undefined> => {
+      assertWanted(signal)
       if (sizes[side] === null) return null
       const folder = join(scratch, side)
       await mkdir(folder)
       const hasLog = (logs?.[side] ?? null) !== null
-      await sandbox.extract(state, hasLog ? [path, beside('-wal')] : [path], folder)
+      const paths = hasLog ? [path, beside('-wal')] : [path]
+      if (!(await sandbox.extract(state, paths, folder, LARGEST_BYTES))) return undefined
       await rename(join(folder, '0'), join(folder, 'database'))
       if (hasLog) await rename(join(folder, '1'), join(folder, 'database-wal'))
       return join(folder, 'database')
     }
-    const pair = await askForTables({ before: await takeOut('before', from), after: await takeOut('after', to) })
+    const [before, after] = [await takeOut('before', from), await takeOut('after', to)]
+    if (before === undefined || after === undefined) return tooLarge(LARGEST_BYTES)
+    assertWanted(signal)
+    const pair = await askForTables({ before, after }, { signal })
+    assertWanted(signal)
     if (pair.kind !== 'tables') return pair
     const [was, is] = [await isHot(sandbox, beside('-journal'), from), await isHot(sandbox, beside('-journal'), to)]
     return {
@@ -64,6 +80,16 @@ export async function compareStates(
     await rm(scratch, { recursive: true, force: true })
   }
 }
+
+function assertWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new CancelledError('The comparison was called off.', { cause: signal.reason })
+}
+
+const tooLarge = (bytes: number): DatabasePair => ({
+  kind: 'unreadable',
+  side: null,
+  reason: `it is too large to be compared: ${inUnits(bytes)}`,
+})
 
 const total = (...sizes: (number | null | undefined)[]): number =>
   sizes.reduce<number>((sum, one) => sum + (one ?? 0), 0)

@@ -365,10 +365,10 @@ export class Session {
     return { bytes: Buffer.from(pieces[0]?.bytes ?? []).toString('base64'), next: next?.offset ?? null }
   }
 
-  async database(input: Inputs['files']['database']): Promise<DatabasePair> {
+  async database(input: Inputs['files']['database'], signal?: AbortSignal): Promise<DatabasePair> {
     const sandbox = await this.#readable(input.from, input.to)
     const [from, to] = [this.#moment(input.from), this.#moment(input.to)]
-    return compareStates(sandbox, pathBytes(input), from, to, this.#context.home)
+    return compareStates({ sandbox, path: pathBytes(input), from, to, home: this.#context.home }, signal)
   }
 
   conversation({ at, conversation = MAIN, format = 'auto' }: WithDefaults<Inputs['messages']['get']>): Conversation {

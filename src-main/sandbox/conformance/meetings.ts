@@ -119,6 +119,11 @@ export function meetingBehaviours(source: ProviderSource): void {
     mkdirSync(folder)
     await box.sandbox.extract('now', [Buffer.from('deep/some')], folder)
     expect(read(0).toString()).toBe('changed\n')
+
+    const bounded = mkdtempSync(join(world.folder, 'bounded-'))
+    const two = [Buffer.from('deep/some'), Buffer.from('of the host')]
+    expect(await box.sandbox.extract('now', two, bounded, 12)).toBe(false)
+    expect(readdirSync(bounded)).toEqual(['0'])
     await expect(box.sandbox.extract('now', [Buffer.from('large')], `${folder}`)).rejects.toBeInstanceOf(
       FileNotFoundError,
     )

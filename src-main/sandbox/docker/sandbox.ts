@@ -152,17 +152,26 @@ export class DockerSandbox implements Sandbox {
     return this.#ask('meetings', from, to, paths)
   }
 
-  async extract(state: ReadState, paths: readonly Uint8Array[], folder: string): Promise<void> {
+  async extract(
+    state: ReadState,
+    paths: readonly Uint8Array[],
+    folder: string,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<boolean> {
+    let left = most
     let at: { index: number; offset: number } | null = paths.length === 0 ? null : { index: 0, offset: 0 }
     while (at !== null) {
       const { pieces, next }: FilePieces = await this.#ask('pieces', state, paths, at, PIECE_BYTES)
       for (const { index, bytes } of pieces) {
+        left -= bytes.length
+        if (left < 0) return false
         await appendFile(join(folder, String(index)), bytes).catch((error: unknown) => {
           throw asNoRoom(error, paths[index] ?? new Uint8Array())
         })
       }
       at = next
     }
+    return true
   }
 
   pieces(

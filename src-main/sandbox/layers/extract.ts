@@ -14,20 +14,32 @@ const SMALL = 256 * 1024
 /**
  * Copies the file at each path to `folder/<its index>`; blocks are shared where the file system can.
  * @param folder trusted, absolute
+ * @param most bytes of all together
+ * @returns false where there is more
  * @throws FileNotFoundError where one of them is no regular file any more, DiskFullError
  */
-export async function extract(stack: Stack, paths: readonly ByteString[], folder: string): Promise<void> {
+export async function extract(
+  stack: Stack,
+  paths: readonly ByteString[],
+  folder: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  let left = most
   await eachFile(stack, paths, async (fd, index) => {
     const [from, to] = [`/proc/self/fd/${fd}`, `${folder}/${index}`]
+    const { size } = fstatSync(fd)
+    left -= size
+    if (left < 0) return false
     try {
       // A hop to another thread costs more than copying a small one.
-      if (fstatSync(fd).size <= SMALL) copyFileSync(from, to, HOW)
+      if (size <= SMALL) copyFileSync(from, to, HOW)
       else await copyFile(from, to, HOW)
     } catch (error) {
       throw asNoRoom(error, toBytes(paths[index] ?? ''))
     }
     return true
   })
+  return left >= 0
 }
 
 /**

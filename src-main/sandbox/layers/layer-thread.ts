@@ -48,8 +48,8 @@ serveThread({
     host: LayerFolder,
     base: string | null,
   ) => readerOf(xattr).meetings(paths, from, to, host, base),
-  extract: (xattr: OpaqueXattr, paths: ByteString[], stack: LayerFolder[], folder: string) =>
-    readerOf(xattr).extract(paths, stack, folder),
+  extract: (xattr: OpaqueXattr, paths: ByteString[], stack: LayerFolder[], folder: string, most?: number) =>
+    readerOf(xattr).extract(paths, stack, folder, most),
   pieces: (
     xattr: OpaqueXattr,
     paths: ByteString[],

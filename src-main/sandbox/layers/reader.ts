@@ -54,9 +54,11 @@ export interface LayerReader {
   ): Promise<Meeting[]>
   /**
    * Copies files of a state to `folder/<index>`.
+   * @param most bytes of all together
+   * @returns false where there is more, which is not copied then
    * @throws FileNotFoundError where one of them is no regular file any more, DiskFullError
    */
-  extract(paths: readonly ByteString[], stack: readonly LayerFolder[], folder: string): Promise<void>
+  extract(paths: readonly ByteString[], stack: readonly LayerFolder[], folder: string, most?: number): Promise<boolean>
   /** The bytes of files of a state one after another, at most `limit` at a time. @throws FileNotFoundError as `extract` */
   pieces(
     paths: readonly ByteString[],
@@ -156,7 +158,8 @@ export function createLayerReader({
       withStacks([from, to, [host]] as const, (was, now, there) =>
         meetings(paths, { from: was, to: now, host: there }, base),
       ),
-    extract: (paths, stack, folder) => withStacks([stack] as const, (opened) => extract(opened, paths, folder)),
+    extract: (paths, stack, folder, most) =>
+      withStacks([stack] as const, (opened) => extract(opened, paths, folder, most)),
     pieces: (paths, stack, at, limit) => withStacks([stack] as const, (opened) => readPieces(opened, paths, at, limit)),
     hasRedirects: (layer) => withReading((reading) => marks.hasRedirects(layer, reading)),
     fold: (older, newer, beneath, on) =>

@@ -49,7 +49,7 @@ export function createThreadedReader(opaqueXattr: OpaqueXattr): LayerReader {
       }
       return found
     },
-    extract: (paths, stack, folder) => thread.call<void>('extract', opaqueXattr, paths, stack, folder),
+    extract: (paths, stack, folder, most) => thread.call<boolean>('extract', opaqueXattr, paths, stack, folder, most),
     pieces: (paths, stack, at, limit) => thread.call<FilePieces>('pieces', opaqueXattr, paths, stack, at, limit),
     pair: (path, from, to, limit) => thread.call<FilePair>('pair', opaqueXattr, path, from, to, limit),
     read: (path, stack, options) => thread.call<Uint8Array>('read', opaqueXattr, path, stack, options),

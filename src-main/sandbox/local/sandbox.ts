@@ -424,9 +424,9 @@ export class LocalSandbox implements Sandbox {
     })
   }
 
-  extract(state: ReadState, paths: readonly Uint8Array[], folder: string): Promise<void> {
+  extract(state: ReadState, paths: readonly Uint8Array[], folder: string, most?: number): Promise<boolean> {
     return this.#layersGate.shared(async () =>
-      this.#reader.extract(paths.map(toByteString), this.#stacks(state)[0], folder),
+      this.#reader.extract(paths.map(toByteString), this.#stacks(state)[0], folder, most),
     )
   }
 
