@@ -299,7 +299,7 @@ export const contract = {
           truncated: z.boolean(),
         }),
       ),
-    /** Both sides of one path; `rawPath` where the change has one. */
+    /** Both sides of one path; `rawPath` where the change has one. Large ones are read by `bytes`. */
     pair: oc
       .input(
         SessionRef.extend({
@@ -307,7 +307,6 @@ export const contract = {
           rawPath: z.string().nullable().default(null),
           from: Moment,
           to: Moment.default('now'),
-          whole: z.boolean().default(false),
         }),
       )
       .output(FilePair),

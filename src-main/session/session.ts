@@ -353,8 +353,7 @@ export class Session {
 
   async pair(input: Inputs['files']['pair']): Promise<FilePair> {
     const sandbox = await this.#readable(input.from, input.to)
-    const limit = input.whole ? Number.MAX_SAFE_INTEGER : TEXT_LIMIT
-    return sandbox.pair(pathBytes(input), this.#moment(input.from), this.#moment(input.to), limit)
+    return sandbox.pair(pathBytes(input), this.#moment(input.from), this.#moment(input.to), TEXT_LIMIT)
   }
 
   /** A part of a file as it was. @throws FileNotFoundError */

@@ -1,5 +1,6 @@
 /** Compares off the main thread: a text of megabytes must not make the window wait. */
 import { type CompareOptions, compareTexts } from './compare.ts'
+import { textOf } from './text-of.ts'
 
 interface Asked {
   id: number
@@ -8,9 +9,7 @@ interface Asked {
   options: CompareOptions
 }
 
-/** A mark at the beginning is a part of the text. */
-const text = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-
 self.onmessage = ({ data: { id, before, after, options } }: MessageEvent<Asked>) => {
-  self.postMessage({ id, comparison: compareTexts(text(before), text(after), options) })
+  const [was, is] = [textOf(before), textOf(after)]
+  self.postMessage({ id, comparison: was === null || is === null ? null : compareTexts(was, is, options) })
 }

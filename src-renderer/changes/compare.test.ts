@@ -9,6 +9,8 @@ const sides = (before: string, after: string) => {
   return { left: text(rows.map(({ left }) => left)), right: text(rows.map(({ right }) => right)) }
 }
 
+const both = { before: true, after: true }
+
 describe('comparing two texts', () => {
   test('each side reads as its own text, whatever the texts are', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'long line', '\r')).map((lines) => lines.join('\n'))
@@ -33,11 +35,11 @@ describe('comparing two texts', () => {
     const comparison = compareTexts('a\nb\n', 'a\r\nb\r\n')
     expect(comparison.rows.map(({ kind }) => kind)).toEqual(['eol', 'eol'])
     expect([comparison.added, comparison.deleted]).toEqual([0, 0])
-    expect(notesOf(comparison, 'a\nb\n', 'a\r\nb\r\n')).toEqual(['Only line endings differ (LF to CRLF)'])
+    expect(notesOf(comparison, both)).toEqual(['Only line endings differ (LF to CRLF)'])
   })
 
   test('a last line without its break is said', () => {
-    expect(notesOf(compareTexts('a\n', 'a'), 'a\n', 'a')).toEqual(['The last line lost its line break'])
+    expect(notesOf(compareTexts('a\n', 'a'), both)).toEqual(['The last line lost its line break'])
   })
 
   test('one line of five megabytes is compared in time, and only its surroundings are handed out', () => {
@@ -80,6 +82,6 @@ describe('without white space', () => {
 
   test('says nothing of endings', () => {
     const comparison = compareTexts('a\n', 'a\r\nb', options)
-    expect(notesOf(comparison, 'a\n', 'a\r\nb', true)).toEqual([])
+    expect(notesOf(comparison, both, true)).toEqual([])
   })
 })

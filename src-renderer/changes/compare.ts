@@ -26,6 +26,8 @@ export interface DiffRow {
 
 export interface Comparison {
   rows: DiffRow[]
+  /** Not a character differs. */
+  equal: boolean
   added: number
   deleted: number
   /** Line endings of either side: null where it has none. */
@@ -69,6 +71,7 @@ export function compareTexts(
   const rows = pairs.map(([l, r]) => rowOf(left, right, l, r, options))
   return {
     rows,
+    equal: before === after,
     added: rows.filter((row) => row.kind === 'change' && row.right).length,
     deleted: rows.filter((row) => row.kind === 'change' && row.left).length,
     eol: { before: eolOf(left), after: eolOf(right) },

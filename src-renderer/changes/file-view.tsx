@@ -1,5 +1,5 @@
 /** One file's two sides: a text diff where there is one to draw, and an honest card where not. */
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { Change, FilePair } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { Button } from '../elements/button.tsx'
@@ -8,16 +8,15 @@ import { Loading, Problem } from '../elements/problem.tsx'
 import { Segments } from '../elements/segments.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost } from '../host/context.ts'
-import type { Comparison } from './compare.ts'
-import { compare } from './comparer.ts'
-import { Diff, type Layout } from './diff.tsx'
+import { Card } from './card.tsx'
+import type { Layout } from './diff.tsx'
 import { ImageView } from './image-view.tsx'
-import { wordOf } from './letters.tsx'
+import { whatChanged, wordOf } from './letters.tsx'
 import { Media } from './media.tsx'
-import { notesOf } from './notes.ts'
 import type { Place } from './place.ts'
 import { Save } from './save.tsx'
 import { isSvg } from './sniff.ts'
+import { LargeText, TextPair } from './text-pair.tsx'
 
 interface FileViewProps {
   session: string
@@ -31,11 +30,11 @@ interface FileViewProps {
 
 export function FileView({ session, change, from, to, version, layout, ignoreWhitespace }: FileViewProps) {
   const { rpc } = useHost()
-  const [whole, setWhole] = useState(false)
+  const [anyway, setAnyway] = useState(false)
   const isFile = change.kind === 'file' || change.kind === 'symlink'
   const { path, rawPath } = change
-  const asked = useAsked(isFile ? `${session} ${from} ${to} ${path} ${whole}` : null, version, (signal) =>
-    rpc.files.pair({ session, path, rawPath, from, to, whole }, { signal }),
+  const asked = useAsked(isFile ? `${session} ${from} ${to} ${path}` : null, version, (signal) =>
+    rpc.files.pair({ session, path, rawPath, from, to }, { signal }),
   )
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -60,7 +59,8 @@ export function FileView({ session, change, from, to, version, layout, ignoreWhi
             place={{ session, change, from, to, version }}
             layout={layout}
             ignoreWhitespace={ignoreWhitespace}
-            showAnyway={() => setWhole(true)}
+            anyway={anyway}
+            showAnyway={() => setAnyway(true)}
           />
         )}
       </div>
@@ -73,10 +73,12 @@ interface PairProps {
   place: Place
   layout: Layout
   ignoreWhitespace: boolean
+  /** A person wants to see it, however large it is. */
+  anyway: boolean
   showAnyway(): void
 }
 
-function Pair({ pair, place, layout, ignoreWhitespace, showAnyway }: PairProps) {
+function Pair({ pair, place, layout, ignoreWhitespace, anyway, showAnyway }: PairProps) {
   switch (pair.kind) {
     case 'text': {
       const { before, after } = pair
@@ -106,13 +108,23 @@ function Pair({ pair, place, layout, ignoreWhitespace, showAnyway }: PairProps) 
           place={place}
           pair={pair}
           layout={layout}
-          large={
-            <Card title="A large file">
-              <Sides before={sized(pair.before)} after={sized(pair.after)} />
-              <Button onClick={showAnyway} className="mt-3">
-                Show anyway
-              </Button>
-            </Card>
+          large={(bytes) =>
+            anyway ? (
+              <LargeText
+                place={place}
+                pair={pair}
+                layout={layout}
+                ignoreWhitespace={ignoreWhitespace}
+                otherwise={bytes}
+              />
+            ) : (
+              <Card title="A large file">
+                <Sides before={sized(pair.before)} after={sized(pair.after)} />
+                <Button onClick={showAnyway} className="mt-3">
+                  Show anyway
+                </Button>
+              </Card>
+            )
           }
         />
       )
@@ -160,80 +172,4 @@ function Sides({ before, after }: { before: string | null; after: string | null 
       <span>{after === null ? 'nothing' : visibleName(after)}</span>
     </span>
   )
-}
-
-/** In words; for permissions also which. */
-function whatChanged(change: Change): string {
-  const { modes } = change
-  if (!modes || modes.before === null || modes.after === null) return wordOf(change)
-  return `${wordOf(change)} ${octal(modes.before)} to ${octal(modes.after)}`
-}
-
-const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
-
-function Card({ title, children }: { title: string; children: React.ReactNode }) {
-  return (
-    <div className="flex h-full flex-col items-center justify-center gap-1 p-6 text-center">
-      <p className="text-ink-2">{title}</p>
-      <div className="max-w-full break-words">{children}</div>
-    </div>
-  )
-}
-
-interface TextPairProps {
-  before: string | null
-  after: string | null
-  change: Change
-  layout: Layout
-  ignoreWhitespace: boolean
-}
-
-function TextPair({ before, after, change, layout, ignoreWhitespace }: TextPairProps) {
-  const comparison = useComparison(before ?? '', after ?? '', ignoreWhitespace)
-  if (!comparison) return <Loading what="Comparing" />
-  const notes = notesOf(comparison, before, after, ignoreWhitespace)
-  const silent = comparison.rows.every((row) => row.kind === 'same')
-  if (silent && notes.length === 0)
-    return (
-      <Card
-        title={
-          before === '' || after === ''
-            ? 'An empty file'
-            : before === after
-              ? 'The text is the same'
-              : 'Only white space differs'
-        }
-      >
-        {whatChanged(change)}
-      </Card>
-    )
-  return (
-    <div className="flex h-full min-h-0 flex-col">
-      {notes.length > 0 ? (
-        <p className="shrink-0 border-b border-line bg-warn-soft px-3 py-1 text-small text-warn">{notes.join(' · ')}</p>
-      ) : null}
-      <div className="min-h-0 flex-1">
-        <Diff
-          comparison={comparison}
-          layout={before === null || after === null ? 'inline' : layout}
-          label={`Difference of ${visibleName(change.path)}`}
-        />
-      </div>
-    </div>
-  )
-}
-
-function useComparison(before: string, after: string, ignoreWhitespace: boolean): Comparison | null {
-  const [found, setFound] = useState<{ of: readonly unknown[]; comparison: Comparison } | null>(null)
-  useEffect(() => {
-    let wanted = true
-    void Promise.resolve(compare(before, after, { ignoreWhitespace })).then((comparison) => {
-      if (wanted) setFound({ of: [before, after, ignoreWhitespace], comparison })
-    })
-    return () => {
-      wanted = false
-    }
-  }, [before, after, ignoreWhitespace])
-  const isOfThese = found && [before, after, ignoreWhitespace].every((one, at) => one === found.of[at])
-  return isOfThese ? found.comparison : null
 }

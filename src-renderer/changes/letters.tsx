@@ -11,6 +11,15 @@ const letters: Record<ChangeStatus, { letter: string; word: string; tone: string
 
 export const wordOf = (change: Change): string => letters[change.status].word
 
+/** In words; for permissions also which. */
+export function whatChanged(change: Change): string {
+  const { modes } = change
+  if (!modes || modes.before === null || modes.after === null) return wordOf(change)
+  return `${wordOf(change)} ${octal(modes.before)} to ${octal(modes.after)}`
+}
+
+const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
+
 export function Letter({ status }: { status: ChangeStatus }) {
   const { letter, word, tone } = letters[status]
   return (

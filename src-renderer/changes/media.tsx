@@ -20,8 +20,8 @@ interface MediaProps {
   place: Place
   layout: Layout
   pair: Extract<FilePair, { kind: 'binary' | 'large' }>
-  /** What is shown where its first bytes say nothing and it may be text. */
-  large?: React.ReactNode
+  /** What is shown where its first bytes say nothing and it may be text, given what is shown where it is none. */
+  large?: (bytes: React.ReactNode) => React.ReactNode
 }
 
 export function Media({ place, pair, layout, large }: MediaProps) {
@@ -49,7 +49,7 @@ export function Media({ place, pair, layout, large }: MediaProps) {
       return path ? <DatabaseView place={place} path={path} otherwise={bytes} /> : bytes
     }
     case 'other':
-      return large ?? bytes
+      return large ? large(bytes) : bytes
   }
 }
 

@@ -1,16 +1,18 @@
 /** What a comparison knows and its lines do not show. */
 import type { Comparison } from './compare.ts'
 
-/** What a reader would not see in the lines themselves. */
+/**
+ * What a reader would not see in the lines themselves.
+ * @param sides on which of them the file is
+ */
 export function notesOf(
   comparison: Comparison,
-  before: string | null,
-  after: string | null,
+  sides: { before: boolean; after: boolean },
   ignoreWhitespace = false,
 ): string[] {
   const notes: string[] = []
   const { eol, openEnd, rows, coarse } = comparison
-  if (before !== null && after !== null && !ignoreWhitespace) {
+  if (sides.before && sides.after && !ignoreWhitespace) {
     const only = rows.every((row) => row.kind !== 'change')
     const names = eol.before && eol.after && eol.before !== eol.after ? ` (${eol.before} to ${eol.after})` : ''
     if (rows.some((row) => row.kind === 'eol'))

@@ -11,12 +11,14 @@ export interface FileRef extends Pick<Change, 'path' | 'rawPath'> {
 const PART_BYTES = 4 << 20
 
 /** One part after another, from the beginning to the end. */
-export async function* partsOf(rpc: Rpc, file: FileRef, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* partsOf(
+  rpc: Rpc,
+  file: FileRef,
+  signal: AbortSignal,
+  limit = PART_BYTES,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (let offset: number | null = 0; offset !== null; ) {
-    const part: { bytes: string; next: number | null } = await rpc.files.bytes(
-      { ...file, offset, limit: PART_BYTES },
-      { signal },
-    )
+    const part: { bytes: string; next: number | null } = await rpc.files.bytes({ ...file, offset, limit }, { signal })
     yield decoded(part.bytes)
     offset = part.next
   }
@@ -31,6 +33,22 @@ export async function partOf(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { bytes } = await rpc.files.bytes({ ...file, offset, limit }, { signal })
   return decoded(bytes)
+}
+
+/** So small that the window feels none of the parts. */
+const SMALL_PART_BYTES = 1 << 18
+
+/** All of it in one piece, in parts so small that nobody waits for one. */
+export async function bytesOf(rpc: Rpc, file: FileRef, signal: AbortSignal): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  for await (const part of partsOf(rpc, file, signal, SMALL_PART_BYTES)) parts.push(part)
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 /** All of it, for a file that is known to be small. */

@@ -34,6 +34,9 @@ describe('what a file is', () => {
       '\ufeff<?xml version="1.0"?>\n<!-- <html> -->\n<!DOCTYPE svg [<!ENTITY a "b">]><svg width="1">',
     ])
       expect(isSvg(text.replace('/>', ' />'))).toBe(true)
+    // Each could end at any later end: the time must not grow with the ways to read it.
+    expect(isSvg(`${'<!---->'.repeat(500)}x`)).toBe(false)
+    expect(isSvg(`${'<!---->\n'.repeat(400)}<svg >`)).toBe(true)
     for (const text of ['', 'a <svg >', '<html><svg ></html>', '<svgx>', '<!-- <svg > -->'])
       expect(isSvg(text)).toBe(false)
   })

@@ -26,8 +26,22 @@ export function contentOfBoth(before: Uint8Array | null, after: Uint8Array | nul
   return was.kind === is.kind ? is : { kind: 'other' }
 }
 
-/** The root element is the first thing but for what may stand before it. */
-export const isSvg = (text: string): boolean =>
-  /^\ufeff?\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>\s*)*<svg[\s>]/i.test(
-    text.slice(0, 4096),
-  )
+/** What may stand before the root element, each from where the one before it ended. A comment ends at its first end. */
+const PROLOGUE = [/\s+/y, /<\?[^>]*>/y, /<!--(?:(?!-->)[\s\S])*-->/y, /<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>/iy]
+
+/** A root that begins later is not looked for. */
+const PROLOGUE_LENGTH = 4096
+
+/** The root element is the first thing but for what may stand before it. Linear in the text, whatever stands there. */
+export function isSvg(text: string): boolean {
+  const head = text.slice(text.startsWith('\ufeff') ? 1 : 0, PROLOGUE_LENGTH)
+  let at = 0
+  for (let before = -1; before !== at; ) {
+    before = at
+    for (const part of PROLOGUE) {
+      part.lastIndex = at
+      if (part.test(head)) at = part.lastIndex
+    }
+  }
+  return /^<svg[\s>]/i.test(head.slice(at, at + 5))
+}

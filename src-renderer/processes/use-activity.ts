@@ -24,13 +24,15 @@ export function useActivity(session: string, version: unknown) {
     }
   }, [rpc, session])
   useEffect(() => {
+    let stopped = false
     let timer: ReturnType<typeof setTimeout>
     const again = async () => {
       await look()
-      timer = setTimeout(again, AGAIN_MS)
+      if (!stopped) timer = setTimeout(again, AGAIN_MS)
     }
     void again()
     return () => {
+      stopped = true
       asked.current++
       clearTimeout(timer)
     }

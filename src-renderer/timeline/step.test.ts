@@ -40,6 +40,10 @@ describe('one cursor', () => {
     expect(isInStep(step, null)).toBe(false)
     expect(isInStep(stepOf(timeline, NOW), null)).toBe(true)
     expect(isInStep(stepOf(timeline, NOW), at('c', 1))).toBe(true)
+    // The rewind that left "lost" took it away: it is no part of what led to "c", though both hang from "b".
+    expect(isInStep(stepOf(timeline, 'c'), at('b', 1))).toBe(false)
+    expect(isInStep(stepOf(timeline, 'lost'), at('b', 1))).toBe(true)
+    expect(isInStep(stepOf(timeline, 'c'), at('lost', 1))).toBe(true)
     expect(stepOf(timeline, 'base')).toEqual({ after: null, until: at('base') })
   })
 

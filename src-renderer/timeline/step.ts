@@ -13,10 +13,10 @@ export interface Step {
   until: Date | null
 }
 
+/** It begins with whatever point was taken last, on any branch: what a rewind took away is not done again after it. */
 export function stepOf(timeline: Timeline, moment: Moment): Step {
-  if (moment === NOW) return { after: lastSaved(timeline.points, timeline.head)?.at ?? null, until: null }
-  const point = pointOf(timeline, moment)
-  const before = point?.parent ? pointOf(timeline, point.parent) : null
+  const point = moment === NOW ? null : pointOf(timeline, moment)
+  const before = timeline.points.findLast(({ seq }) => point === null || seq < point.seq)
   return { after: before?.at ?? null, until: point?.at ?? null }
 }
 
