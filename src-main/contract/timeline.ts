@@ -48,9 +48,17 @@ export function branchesOf<P extends Node>(points: readonly P[], head: string): 
 /**
  * What `now` is compared with: the newest checkpoint of the current line, base where there is none. Never a tip: it
  * holds what stood there when a rewind left it, and after an undo that is work which is in no checkpoint yet.
+ * @param points oldest first: a parent stands before its children, so one look back finds the line
  */
-export const lastSaved = <P extends Node>(points: readonly P[], head: string): P | undefined =>
-  currentLine(points, head).findLast((point) => point.kind !== 'tip')
+export function lastSaved<P extends Node>(points: readonly P[], head: string): P | undefined {
+  let wanted: string | null = head
+  return points.findLast((point) => {
+    if (point.id !== wanted) return false
+    if (point.kind !== 'tip') return true
+    wanted = point.parent
+    return false
+  })
+}
 
 /** Where a bare `rewind` goes: it takes back what differs from there. */
 export const bareRewindTarget = <P extends Node>(points: readonly P[], head: string): P | undefined =>
