@@ -1,6 +1,7 @@
 /** What the parts of one session share: its row, its sandbox, its lock, and how they tell the world. */
 import {
   EngineUnavailableError,
+  isLive,
   type LedgerEntry,
   MAIN,
   type NewSessionEvent,
@@ -258,7 +259,7 @@ export class SessionContext {
   /** As {@link live}, for what changes the sandbox; a halted session only takes a decision. */
   async workable(): Promise<Sandbox> {
     const { haltedBy, name } = this.row
-    if (haltedBy !== null)
+    if (isHalted(this.row))
       throw new SessionHaltedError(`Session ${name} is halted: the verifier could not decide.`, {
         nextStep: `Look at its changes and output; \`rewind resume --session ${shellWord(name)}\` or a rewind to a point that you trust lets it go on.`,
         data: { haltedBy },
@@ -282,10 +283,15 @@ export class SessionContext {
     })
   }
 
-  /** @param haltedBy the verdict that halts it; null where it goes on. One that is paused stays so. */
+  /**
+   * @param haltedBy the verdict that halts it; null where it goes on. One that is paused or out of reach stays so; one
+   *   that is over neither halts nor goes on.
+   */
   setHalted(haltedBy: SessionRow['haltedBy']): void {
-    const paused = this.row.status === 'paused'
-    this.updateRow({ haltedBy, status: paused ? 'paused' : haltedBy === null ? 'running' : 'halted' })
+    const { status } = this.row
+    if (!isLive(this.row)) return
+    const goes = status === 'running' || status === 'halted'
+    this.updateRow({ haltedBy, ...(goes ? { status: haltedBy === null ? 'running' : 'halted' } : {}) })
   }
 
   /** Resolves when taking hold of the sandbox after a restart is over, however it went. */
@@ -308,6 +314,9 @@ export class SessionContext {
     }
   }
 }
+
+/** What halted it stays written when it is over: only one that lives waits for a decision, whatever else its status says. */
+export const isHalted = (row: Pick<SessionRow, 'haltedBy' | 'status'>): boolean => row.haltedBy !== null && isLive(row)
 
 type WithoutSession<E> = E extends { session: string } ? Omit<E, 'session'> : never
 type Bodiless = WithoutSession<NewSessionEvent>

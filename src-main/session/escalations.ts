@@ -25,7 +25,7 @@ import {
   unknownError,
   type VerificationResult,
 } from '../verification/index.ts'
-import type { SessionContext } from './context.ts'
+import { isHalted, type SessionContext } from './context.ts'
 import { escalationOf, withdrawEscalations } from './escalation-records.ts'
 import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
@@ -390,7 +390,7 @@ export class Escalations {
     if (status === 'withdrawn') {
       const data = { escalation: id }
       const text = `The verifier could not decide, and the question was withdrawn: ${note}.`
-      return this.#context.row.haltedBy !== null
+      return isHalted(this.#context.row)
         ? new SessionHaltedError(text, { nextStep: 'A person has to look at it first.', data })
         : new CancelledError(text, { nextStep: 'Run it again.', data })
     }

@@ -29,7 +29,7 @@ import { HostFolders, type Leftover, type Sandbox } from '../sandbox/index.ts'
 import type { SessionRow, Store } from '../store/index.ts'
 import { Askers } from '../verification/index.ts'
 import type { Neighbour } from './commits.ts'
-import { SessionContext } from './context.ts'
+import { isHalted, SessionContext } from './context.ts'
 import { forgetDatabases } from './databases.ts'
 import { DemoPlayer } from './demo.ts'
 import { createEngines, type Engines } from './engines.ts'
@@ -159,7 +159,7 @@ export class SessionManager {
         )
       if (earlier && !options.force)
         return { session: this.#session(earlier.id).summary(), attached: true, created: false }
-      if (earlier && earlier.haltedBy !== null)
+      if (earlier && isHalted(earlier))
         throw new SessionHaltedError(
           `Session ${options.name} is halted and waits for a decision; it is not replaced silently.`,
           {

@@ -16,7 +16,7 @@ import {
 import { formatOf, rewindHistory } from '../memory/index.ts'
 import type { CheckpointOutcome, FilesState, RollbackOutcome } from '../sandbox/index.ts'
 import type { Pinned } from '../store/index.ts'
-import type { SessionContext } from './context.ts'
+import { isHalted, type SessionContext } from './context.ts'
 import { withdrawEscalations } from './escalation-records.ts'
 
 /** Whose hand it was, as ledger and timeline name it. */
@@ -214,7 +214,7 @@ export class PairRecords {
   #letGoOn({ ref, by }: RollbackIntent): void {
     const context = this.#context
     withdrawEscalations(context, `the session was rewound to ${ref}`, by)
-    if (context.row.haltedBy === null) return
+    if (!isHalted(context.row)) return
     context.setHalted(null)
     context.appendLedger({ eventType: 'resume', status: 'rolled_back', checkpoint: ref, decidedBy: by })
     context.raiseSummary()

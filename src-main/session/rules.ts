@@ -22,7 +22,7 @@ import {
 } from '../contract/index.ts'
 import { formatVerificationResult, haltError, runVerifier, type VerificationResult } from '../verification/index.ts'
 import type { Commands } from './commands.ts'
-import type { SessionContext } from './context.ts'
+import { isHalted, type SessionContext } from './context.ts'
 import type { Escalations } from './escalations.ts'
 import type { Inputs } from './inputs.ts'
 import { resolvePoint } from './moments.ts'
@@ -128,7 +128,7 @@ export class Rules {
   ): Promise<AutoRollback | null> {
     const rule = this.current.autoRollback
     const context = this.#context
-    if (!rule?.events.includes(event) || context.row.haltedBy !== null) return null
+    if (!rule?.events.includes(event) || isHalted(context.row)) return null
     try {
       resolvePoint(rule.to, context.points, context.row.head)
     } catch (error) {
@@ -234,8 +234,8 @@ export class Rules {
   }
 
   #assertHalted(): void {
-    const { name, status, haltedBy } = this.#context.row
-    if (haltedBy === null)
+    const { name, status } = this.#context.row
+    if (!isHalted(this.#context.row))
       throw new InvalidOptionError(`Session ${name} is not halted, but ${status}.`, {
         nextStep: 'There is nothing to resume.',
       })

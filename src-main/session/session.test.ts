@@ -248,6 +248,20 @@ suiteNeeding(['local'], 'a session', () => {
     await write(session, 'a', 'x')
   })
 
+  test('verifier:a session that is over neither is halted nor goes on', async () => {
+    session.autoRollback({ on: true, events: ['exception'], to: 'base', verifier: verifier('echo nonsense') })
+    await expect(session.runTests({ command: null })).rejects.toMatchObject({ code: 'VERIFICATION_HALT' })
+    for (const [over, status] of [
+      [() => session.end(), 'ended'],
+      [() => session.destroy(), 'destroyed'],
+    ] as const) {
+      await over()
+      await expect(run(session, 'true')).rejects.toMatchObject({ code: 'SANDBOX_NOT_FOUND' })
+      await expect(session.resume({ verifier: null, note: null })).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+      expect(session.summary().status).toBe(status)
+    }
+  })
+
   test('exception: a failed tool call rolls back; a rule without a target lets the error through', async () => {
     session.autoRollback({ on: true, events: ['exception'], to: 'later', verifier: null })
     expect((await run(session, 'exit 3', { tool: 'execute' })).autoRollback).toBeNull()
