@@ -23,6 +23,7 @@ import {
   type SessionEvent,
   SessionHaltedError,
   type SessionOptions,
+  SessionPausedError,
   type SessionSummary,
 } from '../contract/index.ts'
 import { HostFolders, type Leftover, type Sandbox } from '../sandbox/index.ts'
@@ -140,8 +141,8 @@ export class SessionManager {
   /**
    * Begins a session, or attaches to the live one of that name and workspace.
    * @throws InvalidPathError (workspace), InvalidOptionError (name taken by another workspace), SessionHaltedError
-   *   (force on a halted session), DeclinedError (an agent, and the live session is a person's), EngineUnavailableError;
-   *   nothing is left behind then
+   *   (force on a halted session), SessionPausedError (an agent's force on a paused one), DeclinedError (an agent, and
+   *   the live session is a person's), EngineUnavailableError; nothing is left behind then
    */
   async create(options: SessionOptions, caller = aPerson): Promise<Created> {
     return this.#alone(options.name, async () => {
@@ -331,8 +332,16 @@ export class SessionManager {
       })
   }
 
-  /** @throws DeclinedError where its end would answer what a person is asked */
-  #assertUndecided({ id, name }: SessionRow): void {
+  /** @throws SessionPausedError, DeclinedError where its end would answer what a person is asked */
+  #assertUndecided({ id, name, status }: SessionRow): void {
+    if (status === 'paused')
+      throw new SessionPausedError(
+        `The live session named ${name} is paused by a person, who is looking at it as it is.`,
+        {
+          nextStep: 'Ask the person to have it go on; or take another name.',
+          data: { session: id },
+        },
+      )
     if (this.#store.escalations.openCount(id) > 0)
       throw new DeclinedError(`A verdict of the live session named ${name} waits for a person's decision.`, {
         nextStep: 'get_escalation tells when it is decided; or take another name.',

@@ -77,6 +77,20 @@ suiteNeeding(['local'], 'a paused session', () => {
     expect((await session.unpause()).status).toBe('running')
   })
 
+  test('pause:no-agent-replaces-it, a person does', async () => {
+    const options = {
+      ...{ name: 'own', workspace: place.workspace, explicit: true, create: false, force: true, engine: 'auto' },
+      ...{ mode: 'agent', base: 'auto', network: true, env: {} },
+    } as const
+    const agent = { scope: 'agent', mayUse: () => true } as const
+    const own = manager.find((await manager.create(options, agent)).session.id)
+    await own.pause()
+    await expect(manager.create(options, agent)).rejects.toBeInstanceOf(SessionPausedError)
+    expect(own.summary().status).toBe('paused')
+    await manager.create(options)
+    expect(own.summary().status).toBe('ended')
+  })
+
   test('pause:is-found-again-and-ends', async () => {
     await server()
     await session.pause()
