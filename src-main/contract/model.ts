@@ -449,6 +449,7 @@ export const LedgerStatus = z.enum([
   'pruned',
   'committed',
   'no_target',
+  'skipped_paused',
   'waived',
   ...Repair.shape.kind.options,
 ])

@@ -3,7 +3,7 @@ import type { Escalation } from '../contract/index.ts'
 import type { EscalationRow } from '../store/index.ts'
 import type { SessionContext } from './context.ts'
 
-export const escalationOf = ({ carriedOut: _, ...escalation }: EscalationRow): Escalation => escalation
+export const escalationOf = ({ carriedOut: _, heldAt: __, ...escalation }: EscalationRow): Escalation => escalation
 
 /** Has those that still wait end undecided. @param by who did what made them pointless */
 export function withdrawEscalations(context: SessionContext, why: string, by: string | null): void {

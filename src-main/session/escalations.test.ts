@@ -324,6 +324,28 @@ describe('escalations', () => {
     expect(rows('escalation')).toMatchObject([{ resolution: 'stop', decidedBy: 'timeout' }])
   })
 
+  test('escalation:paused a time limit stands still while the session is paused, also over its host', async () => {
+    const limit = 3_000
+    await undecided({ escalation: { timeoutMs: limit, onTimeout: 'rollback' } })
+    there()
+    void judge()
+    const { id, raisedAt } = await asked()
+    await session.pause()
+    await new Promise((resolve) => setTimeout(resolve, raisedAt.getTime() + limit + 200 - Date.now()))
+    expect(session.escalations.get(id).status).toBe('open')
+    await close()
+    ;({ manager, close } = await place.open())
+    session = manager.find('test')
+    await session.details()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(session.escalations.get(id)).toMatchObject({ status: 'open', timeoutMs: limit })
+    expect(await session.read({ path: 'a', at: 'now', encoding: null })).toMatchObject({ content: 'bad' })
+    await session.unpause()
+    expect(session.escalations.get(id).timeoutMs).toBeGreaterThan(limit)
+    await expect.poll(() => session.escalations.get(id).answeredBy, { timeout: 10_000 }).toBe('timeout')
+    await expect.poll(() => tree(session), { timeout: 10_000 }).toContain('./a: good')
+  })
+
   test('resume: a mended verifier that passes, a person’s waiver, a rewind; nothing else', async () => {
     await undecided()
     await expect(session.resume({ verifier: null, note: null })).rejects.toMatchObject({ code: 'INVALID_OPTION' })

@@ -16,7 +16,7 @@ import {
   SessionRewoundError,
 } from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
-import { crashPoint } from '../store/index.ts'
+import { crashPoint, type EscalationRow } from '../store/index.ts'
 import {
   decidedText,
   haltError,
@@ -151,8 +151,24 @@ export class Escalations {
     // What fails is in its row, and the session halted.
     for (const row of store.escalations.undone(id)) this.#carryOut(escalationOf(row)).catch(ignore)
     const open = store.escalations.open(id)
-    for (const row of open) this.#arm(escalationOf(row))
+    for (const row of open) this.#arm(row)
     if (open.some(({ asked }) => asked === 'handler')) this.#watchHandler(SUCCESSOR_MS)
+  }
+
+  /** Time limits stand still while the session is paused, also over its hosts. */
+  keepTime(): void {
+    const { store, id: session, row } = this.#context
+    const now = new Date()
+    for (const { id, heldAt, timeoutMs } of store.escalations.open(session)) {
+      if (row.status === 'paused') {
+        if (heldAt === null) store.escalations.update(id, { heldAt: now })
+        this.#disarm(id)
+      } else if (heldAt !== null && row.status !== 'unreachable') {
+        const heldMs = Math.max(0, now.getTime() - heldAt.getTime())
+        store.escalations.update(id, { heldAt: null, timeoutMs: timeoutMs === null ? null : timeoutMs + heldMs })
+        this.#arm(this.#row(id))
+      }
+    }
   }
 
   letGo(): void {
@@ -188,7 +204,7 @@ export class Escalations {
   #raise(evidence: Evidence): Escalation {
     const context = this.#context
     const { id: session, name: sessionName, mode, epoch, escalation } = context.row
-    const raised: Escalation = {
+    const raised: EscalationRow = {
       id: `esc-${randomBytes(4).toString('hex')}`,
       session,
       sessionName,
@@ -204,33 +220,41 @@ export class Escalations {
       answeredAt: null,
       note: null,
       error: null,
+      carriedOut: false,
+      heldAt: context.row.status === 'paused' ? new Date() : null,
     }
     context.durably(() => {
-      context.store.escalations.insert({ ...raised, carriedOut: false })
+      context.store.escalations.insert(raised)
       context.raise({ type: 'escalationChanged', escalation: raised.id, status: 'open' })
       context.raiseSummary()
     })
     context.askers.changed()
     this.#arm(raised)
     if (raised.asked === 'handler') this.#watchHandler(RECONNECTS_MS)
-    return raised
+    return escalationOf(raised)
   }
 
   /** Decides for whoever does not answer in time. */
-  #arm({ id, raisedAt, timeoutMs, onTimeout }: Escalation): void {
-    if (timeoutMs === null) return
+  #arm({ id, raisedAt, timeoutMs, onTimeout, heldAt }: EscalationRow): void {
+    this.#disarm(id)
+    if (timeoutMs === null || heldAt !== null) return
     const left = Math.max(0, raisedAt.getTime() + timeoutMs - Date.now())
     const timer = setTimeout(
       () => {
         this.#timers.delete(id)
         const row = this.#context.store.escalations.get(id)
         if (row?.status !== 'open') return
-        if (left > LONGEST_TIMER_MS) return this.#arm(escalationOf(row))
+        if (left > LONGEST_TIMER_MS) return this.#arm(row)
         this.#settleAlone(row.id, this.#possible(row.evidence, { resolution: onTimeout, by: 'timeout' }))
       },
       Math.min(left, LONGEST_TIMER_MS),
     )
     this.#timers.set(id, timer)
+  }
+
+  #disarm(id: string): void {
+    clearTimeout(this.#timers.get(id))
+    this.#timers.delete(id)
   }
 
   /** A rollback that leads nowhere is a stop. */
@@ -322,8 +346,7 @@ export class Escalations {
       context.raiseSummary()
       return escalationOf(decided)
     })
-    clearTimeout(this.#timers.get(id))
-    this.#timers.delete(id)
+    this.#disarm(id)
     crashPoint('escalation:answered')
     try {
       if (resolution === 'rollback') await this.#carryOut(escalation)

@@ -46,6 +46,8 @@ export interface RollbackRequest {
   patchNotes: string | null
   by: Actor
   epoch?: number | undefined
+  /** Not while the session is paused. */
+  going?: boolean
 }
 
 /** Points whose files are counted before other quiet work has its turn. */
@@ -119,7 +121,8 @@ export class Pair {
 
   /**
    * Takes files, messages and processes back to a point; what is left is kept as the tip of a branch.
-   * @throws CheckpointNotFoundError (nothing is changed), RollbackFailedError (the session is as it was)
+   * @throws CheckpointNotFoundError, SessionPausedError (nothing is changed), RollbackFailedError (the session is as it
+   *   was)
    */
   rollback(request: RollbackRequest): Promise<RollbackResult> {
     return this.#move(request, false)
@@ -188,6 +191,7 @@ export class Pair {
     return context.gate.exclusive(async () => {
       await this.recover(sandbox)
       context.assertEpoch(request.epoch)
+      if (request.going) context.assertGoing()
       const { head, name } = context.row
       const { store } = context
       const target = undo ? this.#undoTarget() : resolvePoint(request.to, context.points, head)

@@ -79,8 +79,16 @@ suiteNeeding(['local'], 'a paused session', () => {
 
   test('pause:no-agent-replaces-it, a person does', async () => {
     const options = {
-      ...{ name: 'own', workspace: place.workspace, explicit: true, create: false, force: true, engine: 'auto' },
-      ...{ mode: 'agent', base: 'auto', network: true, env: {} },
+      name: 'own',
+      workspace: place.workspace,
+      explicit: true,
+      create: false,
+      force: true,
+      engine: 'auto',
+      mode: 'agent',
+      base: 'auto',
+      network: true,
+      env: {},
     } as const
     const agent = { scope: 'agent', mayUse: () => true } as const
     const own = manager.find((await manager.create(options, agent)).session.id)
@@ -89,6 +97,26 @@ suiteNeeding(['local'], 'a paused session', () => {
     expect(own.summary().status).toBe('paused')
     await manager.create(options)
     expect(own.summary().status).toBe('ended')
+  })
+
+  test('pause:no-rule-rewinds-it', async () => {
+    await checkpoint(session, 'stable')
+    await write(session, 'note', 'looked at')
+    session.autoRollback({ on: true, events: ['exception'], to: 'stable', verifier: null })
+    await session.pause()
+    expect(await session.onToolResult({ messages: null, error: 'no such table', tool: 'sql' })).toEqual({
+      messages: null,
+      autoRollback: null,
+    })
+    expect(await session.read({ path: 'note', at: 'now', encoding: null })).toMatchObject({ content: 'looked at' })
+    expect(session.ledger({ checkpoint: null, type: 'rollback', status: null })).toMatchObject([
+      {
+        status: 'skipped_paused',
+        checkpoint: 'stable',
+        decidedBy: 'rule',
+        notes: expect.stringContaining('no such table'),
+      },
+    ])
   })
 
   test('pause:is-found-again-and-ends', async () => {

@@ -16,6 +16,7 @@ import {
   RollbackFailedError,
   type Rules as RuleSet,
   type RulesSet,
+  SessionPausedError,
   SessionRewoundError,
   VerificationFailedError,
   VerifierSpec,
@@ -115,8 +116,8 @@ export class Rules {
   /**
    * A tool call or run failed: rolls back where the rule says so.
    * @param notes what failed, for the resume cue
-   * @returns what was done; null where no rule is on, the session waits for a decision, or the target does not exist (a
-   *   ledger row says so)
+   * @returns what was done; null where no rule is on, the session waits for a decision, or it is paused or the target
+   *   does not exist (a ledger row says so)
    * @param epoch of what failed: where somebody rewound it since, there is nothing left to undo
    * @throws RollbackFailedError with `cause` as its cause
    */
@@ -129,21 +130,19 @@ export class Rules {
     const rule = this.current.autoRollback
     const context = this.#context
     if (!rule?.events.includes(event) || isHalted(context.row)) return null
+    const leave = (status: 'no_target' | 'skipped_paused', why: string): null => {
+      context.appendLedger({ eventType: 'rollback', status, checkpoint: rule.to, notes: why, decidedBy: 'rule' })
+      return null
+    }
     try {
       resolvePoint(rule.to, context.points, context.row.head)
     } catch (error) {
       if (!(error instanceof CheckpointNotFoundError)) throw error
-      this.#context.appendLedger({
-        eventType: 'rollback',
-        status: 'no_target',
-        checkpoint: rule.to,
-        notes: error.message,
-        decidedBy: 'rule',
-      })
-      return null
+      return leave('no_target', error.message)
     }
     try {
-      const result = await this.#pair.rollback({ to: rule.to, only: null, patchNotes: notes, by: 'rule', epoch })
+      const by = 'rule'
+      const result = await this.#pair.rollback({ to: rule.to, only: null, patchNotes: notes, by, epoch, going: true })
       const done: AutoRollback = {
         event,
         to: rule.to,
@@ -157,6 +156,7 @@ export class Rules {
       return done
     } catch (error) {
       if (error instanceof SessionRewoundError) return null
+      if (error instanceof SessionPausedError) return leave('skipped_paused', `the session was paused; ${notes}`)
       throw new RollbackFailedError(
         `The automatic rollback to ${rule.to} failed: ${error instanceof Error ? error.message : String(error)}`,
         { cause, nextStep: 'The session is as the failure left it; rewind by hand.' },

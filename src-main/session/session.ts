@@ -163,6 +163,7 @@ export class Session {
     context.transaction(() => {
       context.updateRow({ status: now, notes: [...notes, ...losses], ...(over ? { endedAt: new Date() } : {}) })
       if (over) withdrawEscalations(context, 'the session was found ended', 'rule')
+      this.escalations.keepTime()
       context.raiseSummary()
     })
   }
@@ -597,6 +598,7 @@ export class Session {
     if (context.row.status === status) return this.summary()
     return context.transaction(() => {
       context.updateRow({ status })
+      this.escalations.keepTime()
       context.raiseSummary()
       return this.summary()
     })

@@ -9,6 +9,8 @@ const escalationRow = Escalation.extend({
   evidence: json(Evidence),
   /** What was decided is done; of one that is withdrawn or open there is nothing to do. */
   carriedOut: flag,
+  /** Since when its time limit stands still; null while it runs. */
+  heldAt: time.nullable(),
 })
 export type EscalationRow = ReturnType<typeof escalationRow.parse>
 

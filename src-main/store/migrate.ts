@@ -17,6 +17,7 @@ import { commits } from './migrations/2026-11-30-commits.ts'
 import { conversations } from './migrations/2026-11-30-conversations.ts'
 import { escalations } from './migrations/2026-11-30-escalations.ts'
 import { guarded } from './migrations/2026-11-30-guarded.ts'
+import { held } from './migrations/2026-11-30-held.ts'
 
 export interface Migration {
   /** Its file's name: the day it was written and what it is about. */
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   conversations,
   escalations,
   commits,
+  held,
 ]
 
 /**
