@@ -30,6 +30,7 @@ const session = (name: string, workspace: string, status: SessionSummary['status
   shared: false,
   bytes: null,
   pendingEscalations: 0,
+  halted: false,
   notes: [],
   host: null,
 })

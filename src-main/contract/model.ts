@@ -101,6 +101,8 @@ export const SessionSummary = z.object({
   /** Bytes on disk that the session's layers hold; null while not measured. */
   bytes: z.number().nullable(),
   pendingEscalations: z.number(),
+  /** A verdict halts it, also where it is paused or out of reach. */
+  halted: z.boolean(),
   /** What a person should know about this sandbox: a copied base, mounts not shown, no network. */
   notes: z.array(z.string()),
   /** Null while nothing is known, and of sessions that have ended. */

@@ -100,8 +100,8 @@ export function agentScope({ sessions, allowed, requests }: ScopeParts, grants: 
     begunBy === 'agent' || shared || grants.sessions.includes(id) || grants.sessions.includes(name)
   const find = (ref: string) => sessions.find(ref, mayUse)
   const undecided = (session: Session) => {
-    const { name, status, pendingEscalations } = session.summary()
-    if (status === 'halted')
+    const { name, status, halted, pendingEscalations } = session.summary()
+    if (halted)
       throw new SessionHaltedError(`Session ${name} is halted and waits for a person's decision.`, {
         nextStep: 'Ask the person to look at it in the window and to rewind it to a point that can be trusted.',
       })

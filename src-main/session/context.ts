@@ -175,6 +175,7 @@ export class SessionContext {
       bytes: this.bytes,
       host: this.host,
       pendingEscalations: this.store.escalations.openCount(this.id),
+      halted: isHalted(this.row),
     }
   }
 
@@ -277,8 +278,12 @@ export class SessionContext {
   assertGoing(): void {
     const { name, status } = this.row
     if (status !== 'paused') return
+    const session = `--session ${shellWord(name)}`
+    const then = isHalted(this.row)
+      ? `and is halted then: \`rewind resume ${session}\` or a rewind to a point that you trust lets it go on`
+      : 'then try again'
     throw new SessionPausedError(`Session ${name} is paused; nothing was done.`, {
-      nextStep: `It goes on when a person says so, in the window or by \`rewind unpause --session ${shellWord(name)}\`; then try again.`,
+      nextStep: `It goes on when a person says so, in the window or by \`rewind unpause ${session}\`; ${then}.`,
       data: { session: this.id },
     })
   }

@@ -69,12 +69,13 @@ suiteNeeding(['local'], 'a paused session', () => {
     const verifier = { command: 'echo nonsense', retries: 0, retryDelayMs: 0, timeoutMs: null }
     session.autoRollback({ on: true, events: ['test_failure'], to: 'base', verifier })
     await expect(session.runTests({ command: null })).rejects.toThrow()
-    expect((await session.pause()).status).toBe('paused')
-    expect((await session.unpause()).status).toBe('halted')
+    expect(await session.pause()).toMatchObject({ status: 'paused', halted: true })
+    await expect(run(session, 'true')).rejects.toMatchObject({ nextStep: expect.stringContaining('rewind resume') })
+    expect(await session.unpause()).toMatchObject({ status: 'halted', halted: true })
     await session.pause()
     await rollback(session, 'base')
     expect(session.summary().status).toBe('paused')
-    expect((await session.unpause()).status).toBe('running')
+    expect(await session.unpause()).toMatchObject({ status: 'running', halted: false })
   })
 
   test('pause:no-agent-replaces-it, a person does', async () => {

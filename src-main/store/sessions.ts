@@ -4,24 +4,28 @@ import { z } from 'zod'
 import { AutoRollback, EscalationRule, Rules, SandboxNotFoundError, SessionSummary } from '../contract/index.ts'
 import { flag, json, messageAsGiven, table, time } from './table.ts'
 
-const sessionRow = SessionSummary.omit({ checkpoints: true, bytes: true, pendingEscalations: true, host: true }).extend(
-  {
-    demo: flag,
-    shared: flag,
-    network: flag,
-    env: json(z.record(z.string(), z.string())),
-    createdAt: time,
-    endedAt: time.nullable(),
-    /** Where Undo rewind goes: a point's id. */
-    undo: z.string().nullable(),
-    notes: json(z.array(z.string())),
-    rules: json(Rules),
-    lastAutoRollback: json(AutoRollback.extend({ at: time, messages: z.array(messageAsGiven) })).nullable(),
-    escalation: json(EscalationRule),
-    /** What halted the session and how it can go on, as the session layer tells it. */
-    haltedBy: json(z.record(z.string(), z.unknown())).nullable(),
-  },
-)
+const sessionRow = SessionSummary.omit({
+  checkpoints: true,
+  bytes: true,
+  pendingEscalations: true,
+  halted: true,
+  host: true,
+}).extend({
+  demo: flag,
+  shared: flag,
+  network: flag,
+  env: json(z.record(z.string(), z.string())),
+  createdAt: time,
+  endedAt: time.nullable(),
+  /** Where Undo rewind goes: a point's id. */
+  undo: z.string().nullable(),
+  notes: json(z.array(z.string())),
+  rules: json(Rules),
+  lastAutoRollback: json(AutoRollback.extend({ at: time, messages: z.array(messageAsGiven) })).nullable(),
+  escalation: json(EscalationRule),
+  /** What halted the session and how it can go on, as the session layer tells it. */
+  haltedBy: json(z.record(z.string(), z.unknown())).nullable(),
+})
 export type SessionRow = z.output<typeof sessionRow>
 
 export function sessionRepository(db: Database) {

@@ -17,7 +17,7 @@ export function Waiting({ details }: { details: SessionDetails }) {
   const { waiting, aside } = useStore(escalations)
   const laid = waiting.find(({ id, session }) => session === details.id && aside.includes(id))
   if (laid) return <Undecided escalation={laid} />
-  return details.status === 'halted' ? <Halted key={details.id} details={details} /> : null
+  return details.halted ? <Halted key={details.id} details={details} /> : null
 }
 
 const bar = 'flex shrink-0 flex-col gap-2 border-b border-line bg-panel px-4 py-2'

@@ -21,7 +21,7 @@ export const definePause: Define = (program, action) => {
       action(async (cli) => {
         const { rpc, session } = await cli.begin()
         const now = await rpc.sessions.unpause({ session })
-        tell(cli, now, now.status === 'halted' ? 'goes on, and is halted: see `rewind escalations --all`' : 'goes on')
+        tell(cli, now, now.halted ? 'goes on, and is halted: see `rewind escalations --all`' : 'goes on')
       }),
     )
   program

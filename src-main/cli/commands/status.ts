@@ -41,12 +41,17 @@ function asData({ labels, messages, bytes: usage, ...rest }: SessionDetails): ob
   }
 }
 
+function standing({ status, halted, pendingEscalations }: SessionDetails): string {
+  const more = pendingEscalations > 0 ? ', waits for an answer' : ''
+  return `${status}${halted && status !== 'halted' ? ', halted' : ''}${more}`
+}
+
 function asText(details: SessionDetails): string {
   const { uncommitted, rules } = details
   const changed = uncommitted && uncommitted.added + uncommitted.modified + uncommitted.deleted
   const rows: [string, string][] = [
     ['session', `${visibleName(details.name)} (${details.id})`],
-    ['status', details.status + (details.pendingEscalations > 0 ? ', waits for an answer' : '')],
+    ['status', standing(details)],
     ['engine', `${details.engine}: ${details.engineDetail}`],
     ...(details.image === null ? [] : [['image', details.image] satisfies [string, string]]),
     ['goes back', details.scope === 'machine' ? 'the whole machine' : 'workspace, temporary files and home'],
