@@ -98,7 +98,9 @@ export function Diff({ comparison, layout, label }: { comparison: Comparison; la
             })}
           </div>
         </section>
-        {stretches.length > 1 ? <Overview stretches={stretches} items={items.length} go={go} /> : null}
+        {stretches.length > 1 && virtual.getTotalSize() > (scroller.current?.clientHeight ?? 0) ? (
+          <Overview stretches={stretches} items={items.length} go={go} />
+        ) : null}
       </div>
     </div>
   )
