@@ -79,6 +79,7 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
       await window.page.getByRole('button', { name: 'Show row 7' }).click()
     },
   },
+  long: { 'a long run': ({ page }) => page.getByRole('slider', { name: 'Overview' }).waitFor() },
   undecided: { 'a decision': ({ page }) => page.getByRole('dialog').waitFor() },
   halted: { 'a halted session': (window) => window.now.waitFor() },
   hostile: { 'hostile content': (window) => window.now.waitFor() },

@@ -65,6 +65,8 @@ export const LIST_KEYS: readonly { key: string; words: string }[] = [
   { key: '⇧ ↑ ↓', words: 'Choose a second point to compare with' },
   { key: '→', words: 'Open the fold beside the selected point' },
   { key: 'Home End', words: 'First, last' },
+  { key: 'W S', words: 'In the overview of a long run: nearer, further' },
+  { key: 'A D', words: 'In the overview: earlier, later (0: all of it)' },
   { key: 'Enter', words: 'Open the row of the ledger' },
   { key: 'G', words: 'Go to the state that a ledger row is about' },
 ]

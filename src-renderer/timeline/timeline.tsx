@@ -26,10 +26,15 @@ import { foundBy } from './find.ts'
 import { FIND_ID, FindBar } from './find-bar.tsx'
 import { focusTimeline, isFocusNowhere, TIMELINE_ID } from './focus.ts'
 import { lanesOf } from './lanes.ts'
+import { pointOf } from './moments.ts'
+import { extentOf, inSpan, type Span } from './overview.ts'
+import { Overview } from './overview.tsx'
 import { FoldRowView, NowRow, optionId, PointRowView, type RowProps, type Tint } from './row.tsx'
 import { heightOf, idsOf, rangeOf, rowsOf } from './rows.ts'
 
 const OVERSCAN = 12
+/** Shorter runs are seen whole: a strip of them would say nothing. */
+const LONG = 30
 
 type KeyFields = 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'preventDefault'
 
@@ -50,7 +55,14 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
     () => new Set(commits.filter(({ undoneAt }) => undoneAt === null).map(({ point }) => point)),
     [commits],
   )
-  const shown = useMemo(() => passing(filter, points, head, committed), [filter, points, head, committed])
+  /** The stretch of time that is looked at; null for the whole run. */
+  const [span, setSpan] = useState<Span | null>(null)
+  const shown = useMemo(() => {
+    const passed = passing(filter, points, head, committed)
+    if (!span) return passed
+    return new Set(points.filter((one) => inSpan(span, one) && (passed?.has(one.id) ?? true)).map(({ id }) => id))
+  }, [filter, points, head, committed, span])
+  const whole = useMemo(() => (points.length >= LONG ? extentOf(points) : null), [points])
   const found = useMemo(() => {
     const among = shown ? points.filter(({ id }) => shown.has(id)) : points
     return new Set(foundBy(among, typed ?? '').map(({ id }) => id))
@@ -207,6 +219,16 @@ export function Timeline({ timeline }: { timeline: TimelineModel }) {
           close={closeFind}
         />
       )}
+      {whole ? (
+        <Overview
+          points={points}
+          whole={whole}
+          span={span}
+          onSpan={setSpan}
+          selected={pointOf(timeline, moment)}
+          select={selection.select}
+        />
+      ) : null}
       <div className="relative min-h-0 flex-1">
         <div
           ref={scroller}
