@@ -204,7 +204,8 @@ export interface EntryFacts {
 
 /** Parts of files, in order. */
 export interface FilePieces {
-  pieces: { index: number; bytes: Uint8Array }[]
+  /** `writtenAt` is when the file was last written, milliseconds since 1970. */
+  pieces: { index: number; bytes: Uint8Array; writtenAt: number }[]
   /** Where to go on; null where that was all. */
   next: { index: number; offset: number } | null
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
@@ -98,6 +99,28 @@ suiteNeeding(['local'], 'databases and bytes of a session', () => {
     const pair = await session.database({ path: 'hot.db', rawPath: null, from: 'base', to: 'now' })
     expect(pair).toMatchObject({ kind: 'tables', tables: [{ name: 't', status: 'added' }] })
     expect(pair.kind === 'tables' && pair.notes).toEqual([expect.stringContaining('A transaction was being written')])
+  })
+
+  test('one that is written all the time is told of, and one that was left alone is not', async () => {
+    const db = new SQLite(join(place.folder, 'busy'))
+    db.exec('CREATE TABLE t (a)')
+    db.close()
+    await put('busy.db', readFileSync(join(place.folder, 'busy')))
+    const notes = async () => {
+      const pair = await session.database({ path: 'busy.db', rawPath: null, from: 'base', to: 'now' })
+      return pair.kind === 'tables' ? pair.notes : pair
+    }
+    // The same byte, again and again.
+    const command = 'while [ ! -e stop ]; do printf S 1<>busy.db; done'
+    const writing = run(session, `: >begun; ${command}`)
+    while (
+      !(await session.changes({ from: 'base', to: 'now', limit: null })).changes.some((one) => one.path === 'begun')
+    )
+      await setTimeout(20)
+    expect(await notes()).toEqual([expect.stringContaining('It was being written while it was read')])
+    await run(session, ': >stop')
+    await writing
+    expect(await notes()).toEqual([])
   })
 
   test('bytes come in parts, exactly, of any state, and through no link', async () => {

@@ -60,7 +60,11 @@ export async function readPieces(
     // One byte more says whether this was all of it.
     const bytes = readUpTo(fd, offset, left + 1)
     const isCut = bytes.length > left
-    pieces.push({ index: at.index + index, bytes: isCut ? bytes.subarray(0, left) : bytes })
+    pieces.push({
+      index: at.index + index,
+      bytes: isCut ? bytes.subarray(0, left) : bytes,
+      writtenAt: fstatSync(fd).mtimeMs,
+    })
     if (isCut) next = { index: at.index + index, offset: offset + left }
     left -= bytes.length
     offset = 0
