@@ -95,6 +95,7 @@ class Collected {
   #tables: DatabaseTable[] | null = null
   #problem: DatabasePair | null = null
   #left = 0
+  #isCut = false
   readonly #finished = new Set<number>()
 
   take(said: Found): void {
@@ -102,6 +103,7 @@ class Collected {
     else if (said.found === 'tables') {
       this.#tables = said.tables
       this.#left = said.left
+      this.#isCut = said.isCut
     } else if (this.#tables) {
       this.#tables[said.at] = said.table
       if (said.table.counts !== null || said.table.problem !== null) this.#finished.add(said.at)
@@ -117,7 +119,12 @@ class Collected {
         ? table
         : { ...table, problem: `Its rows were not compared: ${why}.` },
     )
-    const notes = this.#left > 0 ? [`and ${this.#left} more, which were not looked at`] : []
+    const notes = [
+      ...(this.#left > 0 ? [`and ${this.#left} more, which were not looked at`] : []),
+      ...(this.#isCut
+        ? ['Its schema has more entries than are compared: those that come last by name are left out.']
+        : []),
+    ]
     return { kind: 'tables', tables, notes }
   }
 }

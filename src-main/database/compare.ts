@@ -16,11 +16,14 @@ type Side = keyof DatabaseFiles
 
 /** What is told, in this order. */
 export type Found =
-  | { found: 'tables'; tables: DatabaseTable[]; left: number }
+  /** `left` were seen and are not told; `isCut` where there are more than were looked at on a side. */
+  | { found: 'tables'; tables: DatabaseTable[]; left: number; isCut: boolean }
   | { found: 'table'; at: number; table: DatabaseTable }
   | { found: 'problem'; side: Side | null; reason: string }
 
 const TABLES = 500
+/** Of a side's schema. */
+const ENTRIES = 2_000
 const COLUMNS = 60
 /** Rows of each kind and table. */
 const ROWS = 200
@@ -112,14 +115,18 @@ class Comparison {
   }
 
   *run(): Generator<Found> {
-    const before = this.#entries('before')
-    const after = this.#entries('after')
+    const [listedBefore, listedAfter] = [this.#entries('before'), this.#entries('after')]
+    // Behind the end of either list nobody knows what is there on that side.
+    const end = earlier(listedBefore.end, listedAfter.end)
+    const [before, after] = [upTo(end, listedBefore.entries), upTo(end, listedAfter.entries)]
     const keys = [...new Set([...after.keys(), ...before.keys()])]
     const all = keys.map((key) => this.#listed(before.get(key), after.get(key)))
     // Of what is no table only differences are told.
     const told = all.filter(({ kind, status }) => kind === 'table' || kind === 'virtual table' || status !== 'same')
+    // Where not all can be told, what is known to differ is.
+    if (told.length > TABLES) told.sort((a, b) => Number(isAlike(a)) - Number(isAlike(b)))
     const tables = told.slice(0, TABLES)
-    yield { found: 'tables', tables, left: told.length - tables.length }
+    yield { found: 'tables', tables, left: told.length - tables.length, isCut: end !== null }
 
     const open = tables.flatMap((table, at) => (table.kind === 'table' ? [{ table, at }] : []))
     for (const { table, at } of open) {
@@ -145,22 +152,25 @@ class Comparison {
     }
   }
 
-  #entries(side: Side): Map<string, Entry> {
+  /** In order; `end` is the last of them where there are more. */
+  #entries(side: Side): { entries: Map<string, Entry>; end: Entry | null } {
     const schema = this.#schemas[side]
-    if (schema === undefined) return new Map()
-    const found = this.#db
+    if (schema === undefined) return { entries: new Map(), end: null }
+    const rows = this.#db
       .prepare<[], Entry>(
         `SELECT type, name, tbl_name AS "table", substr(sql, 1, ${SCHEMA_SHOWN + 1}) AS sql,
                 type = 'table' AND coalesce(rootpage, 0) = 0 AS virtual
-         FROM ${schema}.sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type <> 'table', name
-         LIMIT ${TABLES * 4}`,
+         FROM ${schema}.sqlite_schema
+         WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND typeof(name) = 'text' AND type IN (${[...KINDS.keys()].map((kind) => `'${kind}'`).join(', ')})
+         ORDER BY type <> 'table', name COLLATE BINARY LIMIT ${ENTRIES + 1}`,
       )
       .all()
-      .filter(({ type, name }) => KINDS.has(type) && typeof name === 'string')
+    const found = rows.slice(0, ENTRIES)
     const virtual = new Set(found.filter((entry) => entry.virtual).map(({ name }) => name))
-    return new Map(
+    const entries = new Map(
       found.filter(({ name }) => !isShadow(name, virtual)).map((entry) => [`${entry.type} ${entry.name}`, entry]),
     )
+    return { entries, end: rows.length > ENTRIES ? (found.at(-1) ?? null) : null }
   }
 
   #listed(before: Entry | undefined, after: Entry | undefined): DatabaseTable {
@@ -319,6 +329,20 @@ const KINDS = new Map<string, DatabaseTable['kind']>([
   ['index', 'index'],
   ['trigger', 'trigger'],
 ])
+
+/** So far. */
+const isAlike = ({ status }: DatabaseTable): boolean => status === 'same' || status === 'unknown'
+
+/** As SQLite orders them: tables first, names by their bytes. */
+const inOrder = (a: Entry, b: Entry): number =>
+  Number(a.type !== 'table') - Number(b.type !== 'table') || Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+
+/** Null is no end. */
+const earlier = (a: Entry | null, b: Entry | null): Entry | null =>
+  a === null || b === null ? (a ?? b) : inOrder(a, b) < 0 ? a : b
+
+const upTo = (end: Entry | null, entries: Map<string, Entry>): Map<string, Entry> =>
+  end === null ? entries : new Map([...entries].filter(([, entry]) => inOrder(entry, end) <= 0))
 
 /** Tables in which a virtual table keeps what is its own. */
 const isShadow = (name: string, virtual: ReadonlySet<string>): boolean => {

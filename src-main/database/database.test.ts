@@ -173,6 +173,28 @@ describe('tables', () => {
     expect(wide).toMatchObject({ columnsLeft: 1940, counts: { changed: 1 } })
   })
 
+  it('takes nothing for deleted or added that only stands behind what is looked at', async () => {
+    const many = Array.from({ length: 2_000 }, (_, at) => `CREATE TABLE t${10_000 + at} (a);`).join('')
+    const before = database(`BEGIN; ${many} COMMIT`)
+    const after = database(`BEGIN; CREATE TABLE a_new (a); ${many} COMMIT`)
+    const names = (told: readonly DatabaseTable[], status: string) =>
+      told.filter((one) => one.status === status).map(({ name }) => name)
+    const listed = (from: string, to: string) => {
+      const [first] = compareDatabases({ before: from, after: to })
+      return first?.found === 'tables' ? first : null
+    }
+    expect(names(listed(before, after)?.tables ?? [], 'added')).toEqual(['a_new'])
+    expect(names(listed(before, after)?.tables ?? [], 'deleted')).toEqual([])
+    expect(listed(before, after)).toMatchObject({ left: 1_500, isCut: true })
+    expect(names(listed(after, before)?.tables ?? [], 'deleted')).toEqual(['a_new'])
+    expect(listed(before, before)).toMatchObject({ left: 1_500, isCut: false })
+    const pair = await askForTables({ before, after })
+    expect(pair.kind === 'tables' && pair.notes).toEqual([
+      'and 1500 more, which were not looked at',
+      expect.stringContaining('more entries than are compared'),
+    ])
+  })
+
   it('leaves virtual tables and what they keep alone', () => {
     const before = database('CREATE TABLE t (a)')
     const after = database(
