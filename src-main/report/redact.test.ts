@@ -8,6 +8,20 @@ test('values of the environment go, the longest first, and say which they were',
   )
 })
 
+test.each([
+  ['a value in JSON', 'say "hunter22"', 'say "hunter22"'],
+  ['one of several lines in JSON', 'first\nhunter22', 'first\nhunter22'],
+  ['one with letters that are not ASCII', 'pässwörd😀', 'pässwörd😀'],
+  ['a line of it', '{\n  "private_key_id": "0123456789abcdef"\n}\n', '"private_key_id": "0123456789abcdef"'],
+  ['all of it but the line break at its end', 'hunter22\n', 'hunter22'],
+])('a secret is found however it is written: %s', (_, value, text) => {
+  const clean = redactor({ KEY: value })
+  const json = JSON.stringify({ summary: text })
+  const ascii = json.replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  expect(clean(text)).toBe('[redacted: KEY]')
+  for (const written of [json, ascii]) expect(clean(written)).toBe('{"summary":"[redacted: KEY]"}')
+})
+
 test('what occurs in any text stays', () => {
   const clean = redactor({ DEBUG: 'true', PORT: '8000', MODE: 'production', X: '', SHORT: 'abc' })
   expect(clean('true 8000 production abc')).toBe('true 8000 production abc')

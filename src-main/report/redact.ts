@@ -6,6 +6,10 @@
 /** Shorter values occur in any text: hiding them would hide nothing and spoil everything. */
 const SHORTEST = 6
 
+/** Of a value of several lines each that is as long is looked for alone, too; so many of them. */
+const SHORTEST_LINE = 16
+const MOST_LINES = 200
+
 /** Values that say nothing of whoever set them. */
 const PLAIN = /^(?:true|false|null|none|yes|no|\d{1,8}|production|development|staging|test(?:ing)?)$/i
 
@@ -33,12 +37,29 @@ const TOKENS: readonly RegExp[] = [
 export function redactor(env: Readonly<Record<string, string>>): (text: string) => string {
   // Longer ones first: one value may be a part of another.
   const secrets = Object.entries(env)
-    .filter(([, value]) => value.length >= SHORTEST && !PLAIN.test(value))
+    .flatMap(([name, value]) => writings(value).map((writing) => [name, writing] as const))
     .sort(([, a], [, b]) => b.length - a.length)
   return (text) => {
     let clean = text
-    for (const [name, value] of secrets) clean = clean.replaceAll(value, () => `[redacted: ${name}]`)
+    for (const [name, writing] of secrets) clean = clean.replaceAll(writing, () => `[redacted: ${name}]`)
     for (const token of TOKENS) clean = clean.replace(token, '[redacted: token]')
     return clean
   }
 }
+
+/** How a value stands in texts: as it is, line by line, and so within JSON, which may be kept to ASCII. */
+function writings(value: string): string[] {
+  const lines = value.split(/[\r\n]+/).map((line) => line.trim())
+  const long = lines.filter((line) => line.length >= SHORTEST_LINE).slice(0, MOST_LINES)
+  const parts = [value, value.trim(), ...long].filter((part) => part.length >= SHORTEST && !PLAIN.test(part))
+  return [
+    ...new Set(
+      parts.flatMap((part) => {
+        const json = JSON.stringify(part).slice(1, -1)
+        return [part, json, json.replace(/[^ -~]/g, escapedLetter)]
+      }),
+    ),
+  ]
+}
+
+const escapedLetter = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -75,6 +75,12 @@ describe('the report of a session that lived', () => {
     expect(live).toContain(session.verifyLedger().head)
     expect(live).toContain('0 added, 0 modified, 0 deleted')
 
+    session.autoRollback({ on: true, events: ['exception'], to: 'base', verifier: null })
+    await write(session, 'made.txt', 'two\n')
+    await session.onToolResult({ messages: null, error: `${'x'.repeat(3_995)}${SECRET}`, tool: 'sql' })
+    const told = session.ledger({ checkpoint: 'base', type: 'rollback', status: 'rolled_back' }).at(-1)?.notes
+    expect(told).toMatch(/x\[reda$/)
+
     await session.destroy()
     const after = await page(summary.id)
     expect(after).toContain('are no longer held')

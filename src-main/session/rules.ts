@@ -21,6 +21,7 @@ import {
   VerificationFailedError,
   VerifierSpec,
 } from '../contract/index.ts'
+import { redactor } from '../report/index.ts'
 import { formatVerificationResult, haltError, runVerifier, type VerificationResult } from '../verification/index.ts'
 import type { Commands } from './commands.ts'
 import { isHalted, type SessionContext } from './context.ts'
@@ -101,7 +102,8 @@ export class Rules {
    * @throws RollbackFailedError
    */
   onToolError(error: string, tool: string | null, epoch: number | undefined): Promise<AutoRollback | null> {
-    const notes = `${tool ?? 'A tool'} failed: ${error.slice(0, NOTES_LIMIT)}`
+    // Cut when it is clean: a part of a secret would not be known for one.
+    const notes = `${tool ?? 'A tool'} failed: ${redactor(this.#context.row.env)(error).slice(0, NOTES_LIMIT)}`
     return this.fire('exception', notes, new CommandError(notes), epoch)
   }
 
@@ -261,6 +263,7 @@ export class Rules {
   /** @param halted also while the session is halted */
   #verify(spec: VerifierSpec, halted = false): Promise<VerificationResult> {
     return runVerifier(spec, (line, timeoutMs) => this.#runJudged(line, timeoutMs, halted), {
+      redact: redactor(this.#context.row.env),
       onAttempt: (attempt, of, verdict) =>
         this.#context.raise({
           type: 'verifierAttempt',
@@ -329,6 +332,7 @@ export class Rules {
       code: record.code,
       signal: record.signal,
       flooded: record.stdoutBytes > VERDICT_LIMIT,
+      stderrFlooded: record.stderrBytes > VERDICT_LIMIT,
     }
   }
 

@@ -15,7 +15,12 @@ const ended = (stdout: string, given: Partial<VerifierRun> = {}): VerifierRun =>
 })
 
 /** Runs a verifier whose runs end in these ways, the last one for ever; tells what happened in which order. */
-async function verify(runs: VerifierRun[], given: Partial<VerifierSpec> = {}, signal?: AbortSignal) {
+async function verify(
+  runs: VerifierRun[],
+  given: Partial<VerifierSpec> = {},
+  signal?: AbortSignal,
+  redact?: (text: string) => string,
+) {
   const happened: string[] = []
   let run = 0
   const result = await runVerifier(
@@ -28,6 +33,7 @@ async function verify(runs: VerifierRun[], given: Partial<VerifierSpec> = {}, si
       onAttempt: (attempt, of, outcome) => happened.push(`attempt ${attempt}/${of} ${outcome?.status ?? 'begins'}`),
       sleep: async (ms) => void happened.push(`sleep ${ms}`),
       ...(signal ? { signal } : {}),
+      ...(redact ? { redact } : {}),
     },
   )
   return { result, happened }
@@ -146,6 +152,20 @@ describe('a run', () => {
     expect(result.rawOutput.length).toBeLessThan(300_000)
     expect(result.rawOutput).toMatch(/^\[\d+ bytes left out\]\n/)
     expect(result.rawOutput).toMatch(/the end$/)
+  })
+
+  it('takes secrets out before it cuts, so that no part of one stays at a cut', async () => {
+    const redact = (text: string) => text.replaceAll('hunter2222', '[redacted]')
+    const early = `hunter2222${'y'.repeat((256 << 10) - 5)}`
+    const late = `${'x'.repeat((1 << 20) - 5)}hunte`
+    const floods = { flooded: true, stderrFlooded: true, stderr: bytes(late) }
+    const once = { retries: 0 }
+    const { result } = await verify([ended(early, { stderr: bytes(early) })], once, undefined, redact)
+    const { result: flood } = await verify([ended(late, floods)], once, undefined, redact)
+    for (const kept of [result.rawOutput, result.rawStderr, flood.rawOutput, flood.rawStderr]) {
+      expect(kept).not.toMatch(/2222|hunte/)
+      expect(kept.length).toBeGreaterThan(200_000)
+    }
   })
 })
 

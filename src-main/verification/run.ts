@@ -15,12 +15,16 @@ export interface VerifierRun {
   signal: string | null
   /** True where more was printed than `stdout` holds. */
   flooded: boolean
+  /** The same of `stderr`. */
+  stderrFlooded?: boolean
 }
 
 /** Runs one command in the sandbox. @param timeoutMs null: no limit */
 export type RunCommand = (command: CommandLine, timeoutMs: number | null) => Promise<VerifierRun>
 
 export interface VerifierOptions {
+  /** Takes secrets out of what is kept of the output. */
+  redact?(text: string): string
   /** Told before each run (result null) and after it. */
   onAttempt(attempt: number, of: number, result: VerificationResult | null): void
   signal?: AbortSignal
@@ -76,7 +80,7 @@ export async function runVerifier(
     onAttempt(attempt, of, null)
     const output = await run(spec.command, spec.timeoutMs)
     refuseWhenAborted()
-    const result = resultOf(judgeRun(output, spec), output, attempt)
+    const result = resultOf(judgeRun(output, spec), output, attempt, options.redact)
     onAttempt(attempt, of, result)
     if (result.status !== 'unknown' || output.status === 'cancelled' || attempt === of) return result
     try {
