@@ -99,14 +99,22 @@ describe('a ledger as a document', () => {
   })
 
   test.each(['json', 'csv', 'html'] as const)(
-    'what was written before secrets were kept out is cleaned: %s',
+    'what was written before secrets were kept out is cleaned, and marked: %s',
     (format) => {
       const secret = entry(1, { notes: 'with hunter2222', rawOutput: 'login hunter2222' })
       const clean = (text: string) => text.replaceAll('hunter2222', '[redacted]')
-      const once = { ...check, rows: 1 }
-      const text = [...exportLedger(session, once, (id) => (id === 0 ? [secret] : []), format, clean)].join('')
+      const once = { ...check, rows: 2 }
+      const both = [secret, entry(2, { notes: 'nothing in it' })]
+      const text = [...exportLedger(session, once, (id) => (id === 0 ? both : []), format, clean)].join('')
       expect(text).not.toContain('hunter2222')
       expect(text).toContain('login [redacted]')
+      const marked = {
+        json: () => JSON.parse(text).entries.map((row: { redacted?: boolean }) => row.redacted),
+        csv: () => parseCsv(text).map((row) => row.at(-1)),
+        html: () => text.match(/Redacted for this page/g),
+      }
+      const marks = { json: [true, undefined], csv: ['redacted', 'true', ''], html: ['Redacted for this page'] }
+      expect(marked[format]()).toEqual(marks[format])
     },
   )
 

@@ -31,13 +31,15 @@ export function exportLedger(
   return writers[format](session, check, clean(ledgerRows(check.rows, rows), redact))
 }
 
-function* clean(rows: Iterable<LedgerEntry>, redact: (text: string) => string): Generator<LedgerEntry> {
-  for (const row of rows)
-    yield {
-      ...row,
-      notes: row.notes === null ? null : redact(row.notes),
-      rawOutput: row.rawOutput === null ? null : redact(row.rawOutput),
-    }
+/** A row as it leaves: where a secret was taken out just now, its hash is over more than stands here. */
+type Exported = LedgerEntry & { redacted: boolean }
+
+function* clean(rows: Iterable<LedgerEntry>, redact: (text: string) => string): Generator<Exported> {
+  for (const row of rows) {
+    const notes = row.notes === null ? null : redact(row.notes)
+    const rawOutput = row.rawOutput === null ? null : redact(row.rawOutput)
+    yield { ...row, notes, rawOutput, redacted: notes !== row.notes || rawOutput !== row.rawOutput }
+  }
 }
 
 /**
@@ -60,12 +62,12 @@ const checkFields = ({ whole, rows, head, brokenAt, anchor }: LedgerCheck) => ({
   anchor,
 })
 
-function* json(session: Described, check: LedgerCheck, rows: Iterable<LedgerEntry>): Generator<string> {
+function* json(session: Described, check: LedgerCheck, rows: Iterable<Exported>): Generator<string> {
   const { id, name, workspace } = session
   yield `{"session": ${JSON.stringify({ id, name, workspace })},\n"ledger": ${JSON.stringify(checkFields(check))},\n"entries": [`
   let separator = '\n'
   for (const row of rows) {
-    yield separator + JSON.stringify(ledgerFields(row))
+    yield separator + JSON.stringify({ ...ledgerFields(row), ...(row.redacted ? { redacted: true } : {}) })
     separator = ',\n'
   }
   yield '\n]}\n'
@@ -83,6 +85,7 @@ const COLUMNS = [
   'notes',
   'raw_output',
   'hash',
+  'redacted',
 ] as const
 
 /** RFC 4180. What a spreadsheet would take for a formula is led by an apostrophe: an agent may have written it. */
@@ -92,10 +95,10 @@ function cell(value: string | number | null): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-function* csv(_session: Described, _check: LedgerCheck, rows: Iterable<LedgerEntry>): Generator<string> {
+function* csv(_session: Described, _check: LedgerCheck, rows: Iterable<Exported>): Generator<string> {
   yield `${COLUMNS.join(',')}\r\n`
   for (const row of rows) {
-    const fields = ledgerFields(row)
+    const fields = { ...ledgerFields(row), redacted: row.redacted ? 'true' : '' }
     yield `${COLUMNS.map((name) => cell(fields[name])).join(',')}\r\n`
   }
 }
@@ -112,7 +115,7 @@ td:nth-child(1) { white-space: nowrap }`
 
 const HEADINGS = ['Time (UTC)', 'What', 'Status', 'Checkpoint', 'Decision', 'Notes']
 
-function* html(session: Described, check: LedgerCheck, rows: Iterable<LedgerEntry>): Generator<string> {
+function* html(session: Described, check: LedgerCheck, rows: Iterable<Exported>): Generator<string> {
   const chain = check.whole
     ? `${check.rows} rows, whole; head <code>${check.head}</code>`
     : `<strong class="fail">not whole: from row ${check.brokenAt} on it is not what was written</strong>; head <code>${check.head}</code>`
@@ -131,13 +134,14 @@ function* html(session: Described, check: LedgerCheck, rows: Iterable<LedgerEntr
     const output = row.rawOutput
       ? `<details><summary>Output</summary><pre>${escaped(row.rawOutput)}</pre></details>`
       : ''
+    const redacted = row.redacted ? '<p>Redacted for this page: its hash is over the row as it was written.</p>' : ''
     const cells = [
       row.timestamp.toISOString().replace('T', ' ').replace('Z', ''),
       row.eventType,
       `<span class="${escaped(status)}">${escaped(status)}</span>`,
       escaped(row.checkpoint ?? '') + (row.point && row.point !== row.checkpoint ? `<br>${escaped(row.point)}` : ''),
       escaped(decision),
-      `${escaped(row.notes ?? '').replaceAll('\n', '<br>')}${output}`,
+      `${escaped(row.notes ?? '').replaceAll('\n', '<br>')}${output}${redacted}`,
     ]
     yield `<tr id="row-${row.id}">${cells.map((text) => `<td>${text}</td>`).join('')}</tr>\n`
   }
