@@ -101,7 +101,7 @@ suiteNeeding(['browser'], 'every screen, as axe sees it', () => {
     await server?.close()
   })
 
-  test.each(Object.entries(screens))('%s', async (scenario, steps) => {
+  test.each(Object.entries(screens))('%s', { timeout: 180_000 }, async (scenario, steps) => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
     await show(page, () => `${address}fixtures/?scenario=${scenario}`)
     const faults: string[] = []
