@@ -8,30 +8,37 @@ import { commandWords, environmentWord, type HostProcess, pidInside, readProcess
 
 /** What /proc counts a second in, on every Linux. */
 const TICKS_A_SECOND = 100
-/** Sockets of more processes are not looked for: that would take longer than anybody waits. */
-const LOOKED_THROUGH = 500
+/** More processes are not described: that would hold up the host, and nobody reads as many. */
+const MOST = 500
+/** Characters of a command line. */
+const COMMAND_SHOWN = 4096
 
 /**
- * @param processes the agent's
+ * @param processes of which some may be no agent's
  * @param commandOf the id of the command that a run folder is of
  */
 export function activityOf(
   processes: readonly HostProcess[],
   commandOf: (folder: string) => string | null,
+  isAgents: (one: HostProcess) => boolean,
+  most = MOST,
 ): { processes: ProcessDetails[]; ports: ListeningPort[] } {
   const byPid = new Map(processes.map((one) => [one.pid, one]))
   const began = bootTime()
+  const startedBy = new Starters(byPid, commandOf)
   const found = new Map<number, ProcessDetails>()
   for (const one of processes) {
+    if (found.size === most) break
+    if (!isAgents(one)) continue
     const inside = pidInside(one.pid)
     const command = commandWords(one.pid).join(' ')
     const stat = statOf(one.pid)
     if (inside === null || command === '' || stat === null) continue
     found.set(one.pid, {
       pid: inside,
-      command,
+      command: command.length > COMMAND_SHOWN ? `${command.slice(0, COMMAND_SHOWN)}…` : command,
       key: keyOf(inside, one),
-      commandId: startedBy(one, byPid, commandOf),
+      commandId: startedBy.command(one),
       startedAt: new Date(began + (Number(one.startTime) / TICKS_A_SECOND) * 1000),
       cpuMs: (stat.ticks / TICKS_A_SECOND) * 1000,
       rssBytes: residentBytes(one.pid),
@@ -43,24 +50,40 @@ export function activityOf(
 /** Names a process for as long as it lives, and no other that gets its number. */
 export const keyOf = (inside: number, { startTime }: HostProcess): string => `${inside}-${startTime}`
 
-/** The command whose mark it has in its environment, or the nearest of those that it descends from. */
-function startedBy(
-  one: HostProcess,
-  byPid: ReadonlyMap<number, HostProcess>,
-  commandOf: (folder: string) => string | null,
-): string | null {
-  for (let at: HostProcess | undefined = one, steps = 0; at && steps < byPid.size; at = byPid.get(at.parent), steps++) {
-    const mark = environmentWord(at.pid, 'REWIND_COMMAND=')
-    const id = mark === null ? null : commandOf(mark)
-    if (id !== null) return id
+/** Each process is looked at once, however many descend from it. */
+class Starters {
+  readonly #byPid: ReadonlyMap<number, HostProcess>
+  readonly #commandOf: (folder: string) => string | null
+  readonly #known = new Map<number, string | null>()
+
+  constructor(byPid: ReadonlyMap<number, HostProcess>, commandOf: (folder: string) => string | null) {
+    this.#byPid = byPid
+    this.#commandOf = commandOf
   }
-  return null
+
+  /** The command whose mark it has in its environment, or the nearest of those that it descends from. */
+  command(one: HostProcess): string | null {
+    const way: number[] = []
+    let found: string | null = null
+    for (let at: HostProcess | undefined = one; at && found === null; at = this.#byPid.get(at.parent)) {
+      const known = this.#known.get(at.pid)
+      found = known ?? null
+      if (known !== undefined) break
+      // Known at once: numbers that were given anew may make a circle.
+      this.#known.set(at.pid, null)
+      way.push(at.pid)
+      const mark = environmentWord(at.pid, 'REWIND_COMMAND=')
+      found = mark === null ? null : this.#commandOf(mark)
+    }
+    for (const pid of way) this.#known.set(pid, found)
+    return found
+  }
 }
 
 function portsOf(processes: ReadonlyMap<number, ProcessDetails>): ListeningPort[] {
   const ports = new Map<string, ListeningPort>()
   let listening: Map<string, { address: string; port: number }> | null = null
-  for (const [pid, { pid: inside, command }] of [...processes].slice(0, LOOKED_THROUGH)) {
+  for (const [pid, { pid: inside, command }] of processes) {
     const sockets = socketsOf(pid)
     if (sockets.length === 0) continue
     // All of them are in one network.

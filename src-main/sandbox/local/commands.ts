@@ -410,7 +410,10 @@ export class Commands {
 
   #environment({ id, env, user }: CommandSpec): Record<string, string> {
     const { stored, plan, environment } = this.#options
+    const mark = { REWIND_COMMAND: folderName(id) }
     return {
+      // Where it is looked for first; what it is, nobody else says.
+      ...mark,
       PATH: '/usr/local/bin:/usr/bin:/bin',
       LANG: 'C.UTF-8',
       ...environment,
@@ -420,7 +423,7 @@ export class Commands {
       ...stored.spec.env,
       ...env,
       REWIND_WORKSPACE: stored.facts.workspace,
-      REWIND_COMMAND: folderName(id),
+      ...mark,
     }
   }
 
@@ -470,10 +473,7 @@ export class Commands {
 
   /** Those of them that are an agent's and alive: not our launchers and supervisors, nor what is ending right now. */
   agentProcesses(): HostProcess[] {
-    return this.processes().filter(({ pid }) => {
-      const words = commandWords(pid)
-      return words.length > 0 && !words.includes('rewind-launcher')
-    })
+    return this.processes().filter(isAgents)
   }
 
   describeProcesses(): ProcessInfo[] {
@@ -486,7 +486,7 @@ export class Commands {
 
   activity(): { processes: ProcessDetails[]; ports: ListeningPort[] } {
     const byFolder = new Map([...this.#entries.values()].map(({ folder, command }) => [folder, command.id]))
-    return activityOf(this.agentProcesses(), (folder) => byFolder.get(folder) ?? null)
+    return activityOf(this.processes(), (folder) => byFolder.get(folder) ?? null, isAgents)
   }
 
   /** @returns false where it had ended. @throws EngineUnavailableError where it does not end */
@@ -658,3 +658,8 @@ function isFolder(path: string): boolean {
 }
 
 const ignore = (): void => {}
+
+function isAgents({ pid }: HostProcess): boolean {
+  const words = commandWords(pid)
+  return words.length > 0 && !words.includes('rewind-launcher')
+}

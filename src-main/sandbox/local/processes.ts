@@ -2,7 +2,7 @@
  * The processes of a sandbox, seen and ended from the host: they are those of its PID namespace. A PID namespace can
  * be seen on any process of the same user (as root: on any), so no program has to be started for it.
  */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Holder } from './state.ts'
 
@@ -77,10 +77,13 @@ export function countInside({ pid }: Holder): number | null {
 /** The holder's own /proc, where processes are numbered as the sandbox sees them. */
 export const procInside = ({ pid }: Pick<Holder, 'pid'>): string => `/proc/${pid}/root/proc`
 
-/** Words of its command line; none where it is ending and its memory is gone already. */
+/** Of what a process says of itself: more than our own launcher says, which is told by it. */
+const SAID_BYTES = 64 << 10
+
+/** The first words of its command line; none where it is ending and its memory is gone already. */
 export function commandWords(pid: number): string[] {
   try {
-    const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    const text = beginningOf(`/proc/${pid}/cmdline`)
     return text === '' ? [] : text.replace(/\0$/, '').split('\0')
   } catch {
     return []
@@ -149,11 +152,31 @@ export function processesWith(word: string): number[] {
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid && environmentOf(pid).includes(word))
 }
 
-/** What follows a word's beginning in the environment that a process was started with; null where no word begins so. */
-export const environmentWord = (pid: number, beginning: string): string | null =>
-  environmentOf(pid)
-    .find((word) => word.startsWith(beginning))
-    ?.slice(beginning.length) ?? null
+/**
+ * What follows a word's beginning in the environment that a process was started with; null where no word begins so, as
+ * far as it is looked through.
+ */
+export function environmentWord(pid: number, beginning: string): string | null {
+  try {
+    const words = beginningOf(`/proc/${pid}/environ`).split('\0')
+    return words.find((word) => word.startsWith(beginning))?.slice(beginning.length) ?? null
+  } catch {
+    return null
+  }
+}
+
+function beginningOf(file: string): string {
+  const fd = openSync(file, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(SAID_BYTES)
+    let filled = 0
+    for (let got = -1; got !== 0 && filled < bytes.length; filled += got)
+      got = readSync(fd, bytes, filled, bytes.length - filled, null)
+    return bytes.toString('utf8', 0, filled)
+  } finally {
+    closeSync(fd)
+  }
+}
 
 const environmentOf = (pid: number): string[] => {
   try {
