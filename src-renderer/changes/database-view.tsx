@@ -8,7 +8,7 @@ import { Loading, Nothing, Problem } from '../elements/problem.tsx'
 import { Block, Name } from '../elements/text.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost } from '../host/context.ts'
-import { columnWidths, firstOf, inOrder, wordsOf } from './database-words.ts'
+import { columnOrder, columnWidths, firstOf, inOrder, wordsOf } from './database-words.ts'
 import { type Place, placeKey } from './place.ts'
 
 interface DatabaseViewProps {
@@ -189,6 +189,10 @@ function Rows({ table }: { table: DatabaseTable }) {
     getItemKey: useCallback((index: number) => index, []),
     overscan: 12,
   })
+  const ordered = useMemo(
+    () => columnOrder(table).flatMap((at) => (columns[at] ? [{ column: columns[at], at }] : [])),
+    [table, columns],
+  )
   const widths = useMemo(() => columnWidths(table), [table])
   const width = SIGN_PX + widths.reduce((sum, one) => sum + one, 0)
   return (
@@ -213,7 +217,7 @@ function Rows({ table }: { table: DatabaseTable }) {
         <Cell head width={SIGN_PX}>
           <span className="sr-only">Change</span>
         </Cell>
-        {columns.map((column, at) => (
+        {ordered.map(({ column, at }) => (
           <Cell head key={`${column.in} ${column.name}`} width={widths[at] ?? 0}>
             <span
               title={`${visibleName(column.name)} ${visibleName(column.type)}`}
@@ -244,7 +248,7 @@ function Rows({ table }: { table: DatabaseTable }) {
                 </span>
                 <span className="sr-only">{row.kind}</span>
               </Cell>
-              {columns.map((column, at) => (
+              {ordered.map(({ column, at }) => (
                 <Cell key={`${column.in} ${column.name}`} width={widths[at] ?? 0}>
                   <Value row={row} at={at} />
                 </Cell>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { DatabaseRow, DatabaseTable } from '../../src-main/contract/index.ts'
-import { columnWidths, firstOf, inOrder, wordsOf } from './database-words.ts'
+import { columnOrder, columnWidths, firstOf, inOrder, wordsOf } from './database-words.ts'
 
 const table = (made: Partial<DatabaseTable>): DatabaseTable => ({
   name: 't',
@@ -52,4 +52,19 @@ it('makes columns as wide as they need, and more room for what changed', () => {
   expect(name).toBeLessThan(long)
   expect(long).toBeLessThan(500)
   expect(of([1])[1]).toBeGreaterThan(name)
+})
+
+it('shows what names a row, then what differs, then the rest as it is declared', () => {
+  const column = (name: string, made: Partial<DatabaseTable['columns'][number]> = {}) =>
+    ({ name, type: 'TEXT', key: false, in: 'both', ...made }) as const
+  const columns = [
+    column('note'),
+    column('id', { key: true }),
+    column('email'),
+    column('credits'),
+    column('new', { in: 'after' }),
+  ]
+  const rows: DatabaseRow[] = [{ ...row, kind: 'changed', changed: [3] }]
+  const names = columnOrder(table({ columns, rows })).map((at) => columns[at]?.name)
+  expect(names).toEqual(['id', 'credits', 'new', 'note', 'email'])
 })

@@ -26,6 +26,16 @@ export function wordsOf({ counts, status, problem }: DatabaseTable): string {
 export const inOrder = (tables: readonly DatabaseTable[]): DatabaseTable[] =>
   tables.toSorted((a, b) => Number(a.status === 'same') - Number(b.status === 'same'))
 
+/** Places of the columns as they are shown: what names a row, what differs, and the rest as it is declared. */
+export function columnOrder({ columns, rows }: DatabaseTable): number[] {
+  const changed = new Set(rows.flatMap((row) => row.changed))
+  const rank = (at: number) => {
+    const column = columns[at]
+    return column?.key ? 0 : changed.has(at) || column?.in !== 'both' ? 1 : 2
+  }
+  return columns.map((_, at) => at).sort((a, b) => rank(a) - rank(b))
+}
+
 /** What is looked at until one is chosen: the first with rows that differ. */
 export const firstOf = (tables: readonly DatabaseTable[]): DatabaseTable | undefined =>
   tables.find(({ rows, status }) => rows.length > 0 && status === 'changed') ??
