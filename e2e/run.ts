@@ -48,6 +48,8 @@ const DOCKER_SUITES = 'src-main/sandbox/docker/**'
 const SHOW_TREE = `mount -t tmpfs -o mode=755 none /mnt && mkdir ${SHOWN_AT} && mount --rbind "$0" ${SHOWN_AT} && cd ${SHOWN_AT} && exec "$@"`
 
 const root = resolve(import.meta.dirname, '..')
+/** Somebody wants no more of it: what was begun ends, nothing else begins. */
+let calledOff = false
 const { options, filters } = parseArguments(process.argv.slice(2))
 const required = requiredParts(process.env.REWIND_REQUIRE)
 // A short path: tests put sockets below it, and those end at 107 bytes.
@@ -56,13 +58,13 @@ chmodSync(base, 0o755)
 
 try {
   const outcomes: Outcome[] = []
-  for (const run of planRuns()) outcomes.push(await vitest(run))
+  for (const run of planRuns()) if (!calledOff) outcomes.push(await vitest(run))
   for (const { pid, command } of endProcessesIn(base))
     console.log(`left behind by a test, and ended: ${pid} ${command}`)
   for (const path of unmountBelow(base)) console.log(`left behind by a test, and unmounted: ${path}`)
   const { lines, ok } = summarise(outcomes, filters.length > 0 ? [] : required)
   for (const line of lines) console.log(line)
-  process.exitCode = ok ? 0 : 1
+  process.exitCode = ok && !calledOff ? 0 : 1
 } finally {
   removeTree(base)
 }
@@ -187,8 +189,13 @@ async function vitest(run: Run): Promise<Outcome> {
 function runToTheEnd([program = '', ...rest]: string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(program, rest, { cwd: root, env, stdio: 'inherit' })
   // A terminal's Ctrl-C reaches vitest by itself; stay alive to tidy up after it.
-  const onInterrupt = () => {}
-  const onTerminate = () => child.kill('SIGTERM')
+  const onInterrupt = () => {
+    calledOff = true
+  }
+  const onTerminate = () => {
+    calledOff = true
+    child.kill('SIGTERM')
+  }
   process.on('SIGINT', onInterrupt)
   process.on('SIGTERM', onTerminate)
   return new Promise((resolve, reject) => {
