@@ -127,17 +127,17 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
       await other.goto(address)
       await other.getByRole('heading').waitFor()
       const said = await other.getByRole('main').innerText()
-      expect(await new MainWindow(other).sessions.count()).toBe(0)
+      expect(await new MainWindow(other).sessionsPane.count()).toBe(0)
       await stranger.close()
       return said
     }
     const friend = await browser.newContext()
     const theirs = await friend.newPage()
     await theirs.goto(url)
-    await new MainWindow(theirs).sessions.waitFor()
+    await new MainWindow(theirs).sessionsPane.waitFor()
     expect(theirs.url()).not.toContain('code')
     await theirs.reload()
-    await new MainWindow(theirs).sessions.waitFor()
+    await new MainWindow(theirs).sessionsPane.waitFor()
     await friend.close()
 
     expect(await refusedWith(url)).toMatch(/wrong, was used already, or is older than a minute/)

@@ -75,7 +75,7 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     })
 
     test('a page can neither leave, nor open windows by itself, nor get a permission', async () => {
-      await new MainWindow(page).sessions.waitFor()
+      await new MainWindow(page).sessionsPane.waitFor()
       const address = page.url()
       await page.evaluate(() => {
         location.href = 'https://example.org/'
@@ -106,7 +106,7 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     })
 
     test('scripts that are not ours do not run', async () => {
-      await new MainWindow(page).sessions.waitFor()
+      await new MainWindow(page).sessionsPane.waitFor()
       const ran = await page.evaluate(async () => {
         const script = document.createElement('script')
         script.textContent = 'window.foreign = true'
@@ -121,7 +121,7 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     })
 
     test('the folder dialog answers the page', async () => {
-      await new MainWindow(page).sessions.waitFor()
+      await new MainWindow(page).sessionsPane.waitFor()
       const folder = app.data.folder('picked')
       await app.electron.evaluate(({ dialog }, path) => {
         dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [path] })

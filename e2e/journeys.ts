@@ -176,7 +176,7 @@ const normalised = (row: string): string => row.replace(/\s+/g, ' ').trim()
 /** What happens in a terminal is in the window within a second. */
 export async function sessionFromTheTerminal({ page, data }: Stage): Promise<void> {
   const window = new MainWindow(page)
-  await page.getByRole('navigation', { name: 'Sessions pane' }).waitFor(VISIBLE)
+  await window.sessionsPane.waitFor(VISIBLE)
   await data.json('init', data.folder('shop'), '--session', 'from_terminal')
   await window.session('from_terminal').waitFor({ state: 'visible', timeout: 1_000 })
   await window.session('from_terminal').click()

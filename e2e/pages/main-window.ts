@@ -12,6 +12,11 @@ export class MainWindow {
 
   // Sessions
 
+  /** Around the list, which is there only where there are sessions. */
+  get sessionsPane(): Locator {
+    return this.page.getByRole('navigation', { name: 'Sessions pane' })
+  }
+
   get sessions(): Locator {
     return this.page.getByRole('listbox', { name: 'Sessions' })
   }

@@ -303,7 +303,7 @@ describe('the process that reads', () => {
   it('ends what takes for ever or all memory, and tells what it knows by then', async () => {
     const slow = hostile()
     const began = Date.now()
-    const pair = await askForTables({ before: slow, after: slow }, { timeMs: 5_000 })
+    const pair = await askForTables({ before: slow, after: slow }, { timeMs: 10_000 })
     expect(Date.now() - began).toBeLessThan(40_000)
     expect(pair).toMatchObject({
       tables: [
@@ -315,5 +315,5 @@ describe('the process that reads', () => {
       kind: 'unreadable',
       reason: 'it takes too much memory',
     })
-  }, 30_000)
+  }, 60_000)
 })
