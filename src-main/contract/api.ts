@@ -66,6 +66,9 @@ const Encoding = z.enum(['utf-8', 'base64'])
 /** A point by label (current line first) or id; `now` is what stands in the sandbox. */
 const Moment = z.string().min(1)
 
+/** A path of the workspace; `rawPath` are its bytes where they are no text, base64. */
+const OnePath = { path: z.string(), rawPath: z.string().nullable().default(null) }
+
 /** Which conversation is meant, and how its messages are (or are to be) written. */
 const Spoken = {
   conversation: ConversationKey.default(MAIN),
@@ -300,22 +303,12 @@ export const contract = {
         }),
       ),
     /** Both sides of one path; `rawPath` where the change has one. Large ones are read by `bytes`. */
-    pair: oc
-      .input(
-        SessionRef.extend({
-          path: z.string(),
-          rawPath: z.string().nullable().default(null),
-          from: Moment,
-          to: Moment.default('now'),
-        }),
-      )
-      .output(FilePair),
+    pair: oc.input(SessionRef.extend({ ...OnePath, from: Moment, to: Moment.default('now') })).output(FilePair),
     /** A part of a file as it was, byte for byte; `rawPath` where the change has one. No symlink is followed. */
     bytes: oc
       .input(
         SessionRef.extend({
-          path: z.string(),
-          rawPath: z.string().nullable().default(null),
+          ...OnePath,
           at: Moment.default('now'),
           offset: z.number().int().min(0).default(0),
           limit: z.number().int().min(1).max(BYTES_AT_ONCE).default(BYTES_AT_ONCE),
@@ -324,16 +317,7 @@ export const contract = {
       /** base64, and where to go on: null where that was the end. */
       .output(z.object({ bytes: z.string(), next: z.number().nullable() })),
     /** Both sides of a SQLite database as tables, with what a `-wal` beside it holds. `path` is the database's own. */
-    database: oc
-      .input(
-        SessionRef.extend({
-          path: z.string(),
-          rawPath: z.string().nullable().default(null),
-          from: Moment,
-          to: Moment.default('now'),
-        }),
-      )
-      .output(DatabasePair),
+    database: oc.input(SessionRef.extend({ ...OnePath, from: Moment, to: Moment.default('now') })).output(DatabasePair),
   },
   messages: {
     /** In another format than the one it is kept in, what cannot be expressed is left out and named in its notes. */

@@ -36,9 +36,7 @@ export function AgentCalls() {
           call={call}
           here={step !== null && isInStep(step, call.endedAt)}
           show={() => {
-            if (!timeline) return
-            selection.select(momentAfter(timeline, call.endedAt))
-            selection.tab('changes')
+            if (timeline) selection.changesOf(momentAfter(timeline, call.endedAt))
           }}
         />
       ))}

@@ -15,7 +15,7 @@ interface MessageViewProps {
   /** A rewind took it out. */
   cut?: boolean
   /** Selects the moment at which it, and what it asked for, is seen. */
-  show?: ((place: number) => void) | null
+  show?: ((place: number, isCall: boolean) => void) | null
   /** Its index, for `show`. */
   place?: number
 }
@@ -29,6 +29,7 @@ export const MessageView = memo(function MessageView({
   place = 0,
 }: MessageViewProps) {
   const { role, parts } = useMemo(() => readMessage(message), [message])
+  const isCall = parts.some(({ kind }) => kind === 'call')
   // Where the provider takes it in a person's message alone, the cue is that message's last part.
   const within = cue === true && parts.length > 1
   const whole = cue === true && !within
@@ -41,10 +42,7 @@ export const MessageView = memo(function MessageView({
       </span>
       {show ? (
         <span className="absolute top-0.5 right-2 rounded-md bg-base opacity-0 focus-within:opacity-100 group-hover:opacity-100">
-          <IconButton
-            label={parts.some(({ kind }) => kind === 'call') ? 'Show what it changed' : 'Show this moment'}
-            onClick={() => show(place)}
-          >
+          <IconButton label={isCall ? 'Show what it changed' : 'Show this moment'} onClick={() => show(place, isCall)}>
             <Crosshair size={14} />
           </IconButton>
         </span>

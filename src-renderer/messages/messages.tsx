@@ -23,7 +23,6 @@ import { NOW } from '../timeline/selection-store.ts'
 import { messagesBefore, momentOfMessage } from '../timeline/step.ts'
 import { cutBy, cutMessages } from './cut.ts'
 import { MessageView } from './message-view.tsx'
-import { readMessage } from './read-message.ts'
 
 /** Each provider's way of writing, as people call it. */
 const FORMATS: Readonly<Record<StoredFormat, string>> = {
@@ -66,16 +65,16 @@ export function Messages() {
     rpc.messages.validity({ session: session ?? '', at, conversation }, { signal }),
   )
 
-  const shown = asked.state === 'ready' ? asked.value.messages : null
   // Points count the messages of all conversations together: with several there is no telling which of them are meant.
   const alone = conversations.length === 1 && timeline !== null
   const show = useCallback(
-    (place: number) => {
+    (place: number, isCall: boolean) => {
       if (!timeline) return
-      selection.select(momentOfMessage(timeline, at, place))
-      if (readMessage(shown?.[place] ?? {}).parts.some(({ kind }) => kind === 'call')) selection.tab('changes')
+      const moment = momentOfMessage(timeline, at, place)
+      if (isCall) selection.changesOf(moment)
+      else selection.select(moment)
     },
-    [timeline, at, shown, selection],
+    [timeline, at, selection],
   )
 
   if (asked.state === 'loading') return <Loading what="Reading the conversation" />
@@ -165,7 +164,7 @@ interface HistoryProps {
   raw: boolean
   /** How many were there before the step that is looked at; null where nobody can tell. */
   before: number | null
-  show: ((place: number) => void) | null
+  show: ((place: number, isCall: boolean) => void) | null
 }
 
 function History({ conversation: { messages, cue }, gone, branch, repairs, raw, before, show }: HistoryProps) {

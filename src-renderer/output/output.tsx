@@ -226,9 +226,7 @@ function CommandOutput({ command }: { command: CommandRecord }) {
         <IconButton
           label="Show what it changed"
           onClick={() => {
-            if (!timeline) return
-            selection.select(momentAfter(timeline, command.endedAt))
-            selection.tab('changes')
+            if (timeline) selection.changesOf(momentAfter(timeline, command.endedAt))
           }}
         >
           <Crosshair size={14} />

@@ -27,6 +27,8 @@ export interface SelectionStore extends StoreApi<Selection> {
   select(moment: Moment): void
   /** Put the other end of the range here; on the moment itself the range is taken back. */
   extend(moment: Moment): void
+  /** What changed in the step that leads to a moment. */
+  changesOf(moment: Moment): void
   toNow(): void
   /** Back to now where a selected point is not among those that there are: it was pruned. */
   amongst(points: readonly { id: string }[]): void
@@ -57,6 +59,7 @@ export function createSelectionStore(): SelectionStore {
     ...store,
     select: (moment) => store.setState({ moment, other: null }),
     extend: (moment) => store.setState((now) => extended(now, moment)),
+    changesOf: (moment) => store.setState({ moment, other: null, against: 'parent', tab: 'changes' }),
     toNow: () => store.setState({ moment: NOW, other: null }),
     amongst(points) {
       const { moment, other } = store.getState()
