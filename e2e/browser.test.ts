@@ -18,6 +18,7 @@ import {
   saveAsItWas,
   sessionFromTheTerminal,
   shellInTheWindow,
+  walkTheChanges,
   watchAnAgent,
   watchTheDemo,
 } from './journeys.ts'
@@ -63,6 +64,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   })
 
   test('a session made in a terminal is here within a second', () => sessionFromTheTerminal({ page, data: host }))
+
+  test('the files that changed, by the keyboard', () => walkTheChanges({ page, data: host }))
 
   test('a shell in the sandbox', () => shellInTheWindow({ page, data: host }))
 

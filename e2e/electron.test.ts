@@ -14,6 +14,7 @@ import {
   rulesInTheWindow,
   sessionFromTheTerminal,
   shellInTheWindow,
+  walkTheChanges,
   watchTheDemo,
 } from './journeys.ts'
 import { suiteNeeding } from './needs.ts'
@@ -44,6 +45,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('what runs is looked at, held still and ended', () => holdStill({ page, data: app.data }))
 
     test('anywhere by a few letters', () => goAnywhere({ page, data: app.data }))
+
+    test('the files that changed, by the keyboard', () => walkTheChanges({ page, data: app.data }))
 
     test('pictures, databases and bytes', () => lookAtFiles({ page, data: app.data }))
 

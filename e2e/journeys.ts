@@ -86,7 +86,7 @@ async function expectDemoTold(window: MainWindow, data: DataFolder): Promise<voi
   // The broken write can be looked at, and looking changes nothing.
   await failed.click()
   await window.tab('Changes').click()
-  await window.files.getByRole('option', { name: 'auth.py, modified' }).click()
+  await window.file('auth.py, modified').click()
   await window.difference('auth.py').getByText('ATTEMPTS = {}').waitFor(VISIBLE)
 
   // Now is the file as it was at stable.
@@ -325,8 +325,8 @@ export async function goAnywhere({ page, data }: Stage): Promise<void> {
   await window.tab('Output').click()
   await page.getByRole('option', { name: /^echo two/ }).click()
   await page.getByRole('button', { name: 'Show what it changed' }).click()
-  await window.files.getByRole('option', { name: 'two.txt, added' }).waitFor(VISIBLE)
-  expect(await window.files.getByRole('option').count()).toBe(1)
+  await window.file('two.txt, added').waitFor(VISIBLE)
+  expect(await window.files.getByRole('treeitem').count()).toBe(1)
   await page.keyboard.press('Control+k')
   await page.keyboard.type('back to now')
   await page.keyboard.press('Enter')
@@ -433,7 +433,7 @@ export async function lookAtFiles({ page, data }: Stage): Promise<void> {
   }
   await window.session('looked-at').click()
 
-  await window.files.getByRole('option', { name: /^dot.gif/ }).click()
+  await window.file(/^dot.gif/).click()
   await page.getByText('Swipe', { exact: true }).click()
   const divide = page.getByRole('slider', { name: 'Divide between before and after' })
   await divide.focus()
@@ -455,7 +455,7 @@ export async function lookAtFiles({ page, data }: Stage): Promise<void> {
   await page.keyboard.press('Enter')
   await page.getByText('first difference at 2 (0x2)').waitFor(VISIBLE)
   await filter.fill('')
-  await window.files.getByRole('option', { name: /^text.txt/ }).click()
+  await window.file(/^text.txt/).click()
   await page.getByText('1 change', { exact: true }).waitFor(VISIBLE)
   await page.getByRole('button', { name: 'Ignore white space' }).click()
   await page.getByText('Only white space differs').waitFor(VISIBLE)
@@ -463,13 +463,38 @@ export async function lookAtFiles({ page, data }: Stage): Promise<void> {
 
 /** A file that {@link lookAtFiles} left, as it was before. */
 export async function saveAsItWas({ page }: Stage): Promise<void> {
-  await new MainWindow(page).files.getByRole('option', { name: /^tool/ }).click()
+  await new MainWindow(page).file(/^tool/).click()
   const [saved] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Save as it was before' }).click(),
   ])
   expect(saved.suggestedFilename()).toBe('tool')
   expect(readFileSync(await saved.path())).toEqual(Buffer.from([0, 1, 2, 3]))
+}
+
+/** The files that differ as a tree, walked and folded by the keyboard alone. */
+export async function walkTheChanges({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const session = 'walked'
+  await data.json('init', data.folder(session), '--session', session)
+  for (const path of ['src/app/lib/one.ts', 'src/app/lib/two.ts', 'src/app/main.ts', 'notes.md'])
+    await data.ask((rpc) => rpc.files.write({ session, path, content: 'a\nb\n' }))
+  await window.session(session).click()
+  await window.file('src/app, 3 files, added').waitFor(VISIBLE)
+  await window.files.focus()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('ArrowLeft')
+  await window.file(/^lib,/).waitFor({ state: 'hidden' })
+  await page.keyboard.press('ArrowRight')
+  for (let down = 0; down < 3; down++) await page.keyboard.press('ArrowDown')
+  await window.difference('src/app/lib/two.ts').waitFor(VISIBLE)
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+    'Difference of src/app/lib/two.ts',
+  )
+
+  await page.getByRole('button', { name: 'Show as tree' }).click()
+  await window.file('src/app/lib/two.ts, added').waitFor(VISIBLE)
 }
 
 /** A shell in the sandbox, opened by its key and typed into; then a program that another terminal started, watched. */

@@ -33,7 +33,7 @@ try {
   await window.story.getByText('Your turn').waitFor({ timeout: 60_000 })
   await take(page, 'demo-now')
   await window.point(/fail,.*branch A$/).click()
-  await window.files.getByRole('option').first().click()
+  await window.files.getByRole('treeitem').first().click()
   await window.difference('auth.py').waitFor()
   await take(page, 'broken-write')
   await window.now.click()

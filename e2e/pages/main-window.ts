@@ -91,7 +91,12 @@ export class MainWindow {
   }
 
   get files(): Locator {
-    return this.page.getByRole('listbox', { name: 'Files' })
+    return this.page.getByRole('tree', { name: 'Files' })
+  }
+
+  /** A row of them as it is spoken, such as 'auth.py, modified'. */
+  file(spoken: string | RegExp): Locator {
+    return this.files.getByRole('treeitem', { name: spoken })
   }
 
   difference(path: string): Locator {

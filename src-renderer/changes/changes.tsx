@@ -1,6 +1,6 @@
 /** Which files differ between the two states in view, and how. */
 import { Pilcrow } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
 import { useStore } from 'zustand'
 import type { Change, FileCounts } from '../../src-main/contract/index.ts'
@@ -14,9 +14,10 @@ import { remembered } from '../host/remembered.ts'
 import { comparisonOf } from '../timeline/moments.ts'
 import { NOW } from '../timeline/selection-store.ts'
 import type { Layout } from './diff.tsx'
-import { FileList } from './file-list.tsx'
+import { FileList, useArrangement } from './file-list.tsx'
 import { FileView } from './file-view.tsx'
 import { moreThan } from './more.ts'
+import { firstFile, keyOf, listOf, rowsOf, treeOf } from './tree.ts'
 
 const layoutMemory = remembered('diff-layout')
 const whitespaceMemory = remembered('diff-ignore-whitespace')
@@ -115,7 +116,7 @@ export function Changes() {
             pick={setPicked}
             view={(change) => (
               <FileView
-                key={`${between.from} ${between.to} ${change.path}`}
+                key={`${between.from} ${between.to} ${keyOf(change)}`}
                 session={session}
                 change={change}
                 from={between.from}
@@ -149,20 +150,36 @@ interface SplitProps {
   changes: Change[]
   more: number
   picked: string | null
-  pick(path: string): void
+  pick(key: string): void
   view(change: Change): React.ReactNode
 }
 
 function Split({ changes, more, picked, pick, view }: SplitProps) {
-  const shown = changes.find(({ path }) => path === picked) ?? changes.find(({ kind }) => kind === 'file') ?? changes[0]
+  const [arrangement, arrange] = useArrangement()
+  const first = useMemo(
+    () => firstFile(arrangement === 'tree' ? rowsOf(treeOf(changes)) : listOf(changes)),
+    [changes, arrangement],
+  )
+  const shown = changes.find((change) => keyOf(change) === picked) ?? first
+  const file = useRef<HTMLDivElement>(null)
   return (
     <Group orientation="horizontal" className="h-full">
-      <Panel id="files" defaultSize={200} minSize={120} groupResizeBehavior="preserve-pixel-size">
-        <FileList changes={changes} more={more} shown={shown?.path ?? null} pick={pick} />
+      <Panel id="files" defaultSize={220} minSize={120} groupResizeBehavior="preserve-pixel-size">
+        <FileList
+          changes={changes}
+          more={more}
+          arrangement={arrangement}
+          arrange={arrange}
+          shown={shown ? keyOf(shown) : null}
+          pick={pick}
+          enter={() => file.current?.querySelector<HTMLElement>('section[tabindex="0"]')?.focus()}
+        />
       </Panel>
       <Separator className="w-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
       <Panel id="file" minSize={200}>
-        {shown ? view(shown) : null}
+        <div ref={file} className="h-full">
+          {shown ? view(shown) : null}
+        </div>
       </Panel>
     </Group>
   )

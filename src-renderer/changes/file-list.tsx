@@ -1,103 +1,160 @@
-/** The files that differ, one row each: letter, name, folder. Arrow keys walk it. */
+/** The files that differ, one row each, as a tree of their folders or as a plain list. Arrow keys walk it. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { Search } from 'lucide-react'
-import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from 'react'
+import { ChevronDown, ChevronRight, FolderTree, List, Search } from 'lucide-react'
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Change } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
-import { leaf } from '../elements/format.ts'
+import { IconButton } from '../elements/button.tsx'
+import { count } from '../elements/format.ts'
+import { remembered } from '../host/remembered.ts'
 import { matching } from './filter.ts'
 import { Letter, wordOf } from './letters.tsx'
+import { listOf, parentOf, type Row, rowsOf, treeOf } from './tree.ts'
 
 const ROW_PX = 28
+const INDENT_PX = 12
+/** Deeper rows stand beneath each other: names are what is read. */
+const DEEPEST_INDENT = 10
+
+export type Arrangement = 'tree' | 'list'
+
+const arrangementMemory = remembered('changes-arrangement')
+
+/** How the files are arranged, remembered. */
+export function useArrangement(): [Arrangement, (next: Arrangement) => void] {
+  const [arrangement, setArrangement] = useState<Arrangement>(arrangementMemory.get() === 'list' ? 'list' : 'tree')
+  useEffect(() => arrangementMemory.set(arrangement), [arrangement])
+  return [arrangement, setArrangement]
+}
 
 interface FileListProps {
   changes: Change[]
   /** Changes beyond the listed ones. */
   more: number
+  arrangement: Arrangement
+  arrange(next: Arrangement): void
+  /** Key of the change that is open. */
   shown: string | null
-  pick(path: string): void
+  pick(key: string): void
+  /** Puts the keys into what is open. */
+  enter(): void
 }
 
 /** Finds files by a part of their path, whatever its case; the diff that is open stays. */
-export function FileList({ changes: all, more, shown, pick }: FileListProps) {
+export function FileList({ changes: all, more, arrangement, arrange, shown, pick, enter }: FileListProps) {
   const [filter, setFilter] = useState('')
   const changes = useMemo(() => matching(all, filter), [all, filter])
+  const { rows, fold } = useRows(changes, arrangement, filter)
+  const [cursor, setCursor] = useState<string | null>(null)
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
-    count: changes.length,
+    count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    getItemKey: useCallback((index: number) => changes[index]?.path ?? index, [changes]),
+    getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
     overscan: 10,
   })
-  const active = changes.findIndex(({ path }) => path === shown)
-  const onKeyDown = (event: KeyboardEvent) => {
-    const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: changes.length - 1 }[event.key]
-    const change = to === undefined ? undefined : changes[to]
-    if (!change || to === undefined) return
-    event.preventDefault()
-    pick(change.path)
+  const open = rows.findIndex((row) => row.change && row.key === shown)
+  const stood = cursor === null ? -1 : rows.findIndex(({ key }) => key === cursor)
+  const active = stood >= 0 ? stood : open
+  const goTo = (to: number) => {
+    const row = rows[to]
+    if (!row) return
+    setCursor(row.key)
+    if (row.change) pick(row.key)
     virtual.scrollToIndex(to, { align: 'auto' })
   }
+  const act = (row: Row) => {
+    setCursor(row.key)
+    if (row.folder) fold(row, row.folder.isOpen)
+    if (row.change) pick(row.key)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return
+    const row = rows[active]
+    const to = { ArrowDown: active + 1, ArrowUp: Math.max(active - 1, 0), Home: 0, End: rows.length - 1 }[event.key]
+    if (to !== undefined) goTo(to)
+    else if (event.key === 'ArrowRight' && row?.folder) row.folder.isOpen ? goTo(active + 1) : fold(row, false)
+    else if (event.key === 'ArrowLeft' && row) row.folder?.isOpen ? fold(row, true) : goTo(parentOf(rows, active))
+    else if (event.key === 'Enter' && row && !row.folder) enter()
+    else if ((event.key === 'Enter' || event.key === ' ') && row?.folder) fold(row, row.folder.isOpen)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
   const onFilterKey = (event: KeyboardEvent) => {
-    const [first] = changes
-    if (event.key === 'Enter' && first) pick(first.path)
-    else if (event.key === 'ArrowDown' && first) {
-      if (active < 0) pick(first.path)
+    const first = rows.findIndex(({ folder }) => folder === null)
+    if (event.key === 'Enter' && first >= 0) goTo(first)
+    else if (event.key === 'ArrowDown' && first >= 0) {
+      if (active < 0) goTo(first)
       scroller.current?.focus()
     } else if (event.key === 'Escape' && filter !== '') setFilter('')
     else return
     event.preventDefault()
     event.stopPropagation()
   }
+  const isTree = arrangement === 'tree'
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <label className="flex h-7 shrink-0 items-center gap-2 border-b border-line px-3 text-ink-3 focus-within:text-ink">
-        <Search size={12} aria-hidden="true" className="shrink-0" />
-        <input
-          type="text"
-          aria-label="Filter files"
-          placeholder="Filter"
-          spellCheck={false}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-          onKeyDown={onFilterKey}
-          className="min-w-0 flex-1 bg-transparent text-small text-ink outline-none placeholder:text-ink-3"
-        />
-        {filter ? (
-          <span role="status" className="shrink-0 text-tiny text-ink-2">
-            {changes.length.toLocaleString('en-US')}
-          </span>
-        ) : null}
-      </label>
+      <div className="flex h-7 shrink-0 items-center gap-1 border-b border-line pr-1 pl-3">
+        <label className="flex min-w-0 flex-1 items-center gap-2 text-ink-3 focus-within:text-ink">
+          <Search size={12} aria-hidden="true" className="shrink-0" />
+          <input
+            type="text"
+            aria-label="Filter files"
+            placeholder="Filter"
+            spellCheck={false}
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+            onKeyDown={onFilterKey}
+            className="min-w-0 flex-1 bg-transparent text-small text-ink outline-none placeholder:text-ink-3"
+          />
+          {filter ? (
+            <span role="status" className="shrink-0 text-tiny text-ink-2">
+              {changes.length.toLocaleString('en-US')}
+            </span>
+          ) : null}
+        </label>
+        <IconButton
+          label="Show as tree"
+          pressed={isTree}
+          className="size-6"
+          onClick={() => arrange(isTree ? 'list' : 'tree')}
+        >
+          {isTree ? <FolderTree size={13} aria-hidden="true" /> : <List size={13} aria-hidden="true" />}
+        </IconButton>
+      </div>
       <div
         ref={scroller}
-        role="listbox"
+        role="tree"
         aria-label="Files"
         aria-activedescendant={active >= 0 ? `file-${active}` : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}
-        className="min-h-0 flex-1 overflow-y-auto"
+        className="group min-h-0 flex-1 overflow-y-auto"
       >
         <div className="relative" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start, key }) => {
-            const change = changes[index]
-            return change ? (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the keys
-              // biome-ignore lint/a11y/useFocusableInteractive: focus stays on the listbox
+            const row = rows[index]
+            return row ? (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+              // biome-ignore lint/a11y/useFocusableInteractive: focus stays on the list
               <div
                 key={key}
                 id={`file-${index}`}
-                role="option"
-                aria-selected={index === active}
-                aria-label={`${visibleName(change.path)}, ${wordOf(change)}`}
-                title={visibleName(change.path)}
-                onClick={() => pick(change.path)}
-                className={`absolute inset-x-0 flex h-7 items-center gap-2 px-3 ${index === active ? 'bg-accent-soft' : 'hover:bg-hover'}`}
-                style={{ top: start }}
+                role="treeitem"
+                aria-level={row.level}
+                aria-posinset={row.place.at + 1}
+                aria-setsize={row.place.of}
+                aria-expanded={row.folder?.isOpen}
+                aria-selected={index === open}
+                aria-label={spoken(row, isTree)}
+                title={visibleName(row.path)}
+                onClick={() => act(row)}
+                className={`absolute inset-x-0 flex h-7 items-center gap-2 pr-3 ${index === open ? 'bg-accent-soft' : 'hover:bg-hover'} ${index === active && index !== open ? 'group-focus:outline-1 group-focus:-outline-offset-1 group-focus:outline-accent-line' : ''}`}
+                style={{ top: start, paddingLeft: 12 + Math.min(row.level - 1, DEEPEST_INDENT) * INDENT_PX }}
               >
-                <Letter status={change.status} />
-                <Path change={change} />
+                {row.folder ? <FolderRow row={row} folder={row.folder} /> : <FileRow row={row} isTree={isTree} />}
               </div>
             ) : null
           })}
@@ -115,20 +172,65 @@ export function FileList({ changes: all, more, shown, pick }: FileListProps) {
   )
 }
 
-function Path({ change }: { change: Change }) {
-  const name = leaf(change.path)
-  const folder = change.path.slice(0, change.path.length - name.length).replace(/\/$/, '')
+/** The rows, and a way to fold one. What a filter finds is shown, whatever was folded before. */
+function useRows(changes: Change[], arrangement: Arrangement, filter: string) {
+  const tree = useMemo(() => (arrangement === 'tree' ? treeOf(changes) : null), [changes, arrangement])
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const [closedFound, setClosedFound] = useState<{ filter: string; paths: ReadonlySet<string> }>()
+  const found = closedFound?.filter === filter ? closedFound.paths : NONE
+  const now = filter ? found : closed
+  const rows = useMemo(() => (tree ? rowsOf(tree, (path) => now.has(path)) : listOf(changes)), [tree, changes, now])
+  const fold = ({ path }: Row, close: boolean) => {
+    const paths = new Set(now)
+    if (close) paths.add(path)
+    else paths.delete(path)
+    if (filter) setClosedFound({ filter, paths })
+    else setClosed(paths)
+  }
+  return { rows, fold }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function spoken({ name, path, change, folder }: Row, isTree: boolean): string {
+  const what = visibleName(isTree ? name : path)
+  if (folder) return [what, count(folder.files, 'file'), ...(change ? [wordOf(change)] : [])].join(', ')
+  return change ? `${what}, ${wordOf(change)}` : what
+}
+
+function FolderRow({ row, folder }: { row: Row; folder: NonNullable<Row['folder']> }) {
   return (
-    <span className="flex min-w-0 flex-1 items-baseline gap-2">
-      <span className={`min-w-0 truncate ${change.status === 'deleted' ? 'text-ink-2 line-through' : ''}`}>
-        {visibleName(name)}
-        {change.kind === 'folder' ? '/' : ''}
+    <>
+      <span className="flex w-4 shrink-0 justify-center text-ink-3">
+        {folder.isOpen ? <ChevronDown size={14} aria-hidden="true" /> : <ChevronRight size={14} aria-hidden="true" />}
       </span>
-      {folder ? (
-        <span className="min-w-0 flex-1 shrink-[3] truncate-start text-small text-ink-3">
-          <bdi>{visibleName(folder)}</bdi>
+      <span className="min-w-0 flex-1 truncate text-ink-2">{visibleName(row.name)}</span>
+      {row.change ? <Letter status={row.change.status} /> : null}
+      {folder.isOpen ? null : (
+        <span className="shrink-0 text-small text-ink-3">{folder.files.toLocaleString('en-US')}</span>
+      )}
+    </>
+  )
+}
+
+function FileRow({ row, isTree }: { row: Row; isTree: boolean }) {
+  const { change, name, path } = row
+  if (!change) return null
+  const folder = isTree ? '' : path.slice(0, path.length - name.length).replace(/\/$/, '')
+  return (
+    <>
+      <Letter status={change.status} />
+      <span className="flex min-w-0 flex-1 items-baseline gap-2">
+        <span className={`min-w-0 truncate ${change.status === 'deleted' ? 'text-ink-2 line-through' : ''}`}>
+          {visibleName(name)}
+          {change.kind === 'folder' ? '/' : ''}
         </span>
-      ) : null}
-    </span>
+        {folder ? (
+          <span className="min-w-0 flex-1 shrink-[3] truncate-start text-small text-ink-3">
+            <bdi>{visibleName(folder)}</bdi>
+          </span>
+        ) : null}
+      </span>
+    </>
   )
 }

@@ -1,0 +1,145 @@
+/** The files that differ as a tree of their folders: what is drawn of it, row by row. */
+import type { Change } from '../../src-main/contract/index.ts'
+
+export interface Row {
+  /** Unlike any other row's. */
+  key: string
+  /** As it stands in the row: of a folder the whole chain that has nothing else in it, such as `src/app/lib`. */
+  name: string
+  path: string
+  /** 1 is the outermost. */
+  level: number
+  /** Among the rows of the same folder. */
+  place: { at: number; of: number }
+  /** Null for a folder that is itself as it was. */
+  change: Change | null
+  /** Of a row with others beneath it; null for one without. */
+  folder: { isOpen: boolean; files: number } | null
+}
+
+export interface Folder {
+  folders: Map<string, Folder>
+  files: Change[]
+  name: string
+  path: string
+  change: Change | null
+  /** Beneath it, at any depth. */
+  count: number
+}
+
+/** What is the same path for both sides, and no other's: two names may read alike. */
+export const keyOf = ({ path, rawPath }: Pick<Change, 'path' | 'rawPath'>): string => rawPath ?? path
+
+/** @param changes sorted by path, so that a folder comes before what is in it */
+export function treeOf(changes: readonly Change[]): Folder {
+  const root = folder('', '')
+  const holds = foldersIn(changes)
+  for (const change of changes) {
+    const parts = change.path.split('/')
+    const isFolder = holds.has(change.path)
+    let at = root
+    for (const name of isFolder ? parts : parts.slice(0, -1)) {
+      let next = at.folders.get(name)
+      if (!next) {
+        next = folder(name, at === root ? name : `${at.path}/${name}`)
+        at.folders.set(name, next)
+      }
+      if (!isFolder) next.count++
+      at = next
+    }
+    if (isFolder) at.change = change
+    else at.files.push(change)
+  }
+  return root
+}
+
+const folder = (name: string, path: string): Folder => ({
+  folders: new Map(),
+  files: [],
+  name,
+  path,
+  change: null,
+  count: 0,
+})
+
+/** Every path with something beneath it, whatever it is itself: a file that became a folder, say. */
+function foldersIn(changes: readonly Change[]): Set<string> {
+  const found = new Set<string>()
+  for (const { path } of changes)
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const parent = path.slice(0, at)
+      if (found.has(parent)) break
+      found.add(parent)
+    }
+  return found
+}
+
+/** What is drawn: folders before files, each by name; nothing of what is beneath a closed folder. */
+export function rowsOf(root: Folder, isClosed: (path: string) => boolean = () => false): Row[] {
+  const rows: Row[] = []
+  const walk = (within: Folder, level: number) => {
+    const folders = [...within.folders.values()].map(joined).sort((a, b) => byName(a.name, b.name))
+    const files = within.files.toSorted((a, b) => byName(a.path, b.path))
+    const of = folders.length + files.length
+    for (const [at, { name, folder: it }] of folders.entries()) {
+      const isOpen = !isClosed(it.path)
+      rows.push({
+        key: it.change ? keyOf(it.change) : `${it.path}/`,
+        name,
+        path: it.path,
+        level,
+        place: { at, of },
+        change: it.change,
+        folder: { isOpen, files: it.count },
+      })
+      if (isOpen) walk(it, level + 1)
+    }
+    for (const [index, change] of files.entries()) {
+      const name = change.path.slice(change.path.lastIndexOf('/') + 1)
+      const place = { at: folders.length + index, of }
+      rows.push({ key: keyOf(change), name, path: change.path, level, place, change, folder: null })
+    }
+  }
+  walk(root, 1)
+  return rows
+}
+
+/** One row for a chain of folders that have nothing but the next in them, as far as they changed alike. */
+function joined(first: Folder): { name: string; folder: Folder } {
+  let { name } = first
+  let last = first
+  while (last.files.length === 0 && last.folders.size === 1) {
+    const [next] = last.folders.values()
+    if (!next || next.change?.status !== last.change?.status) break
+    name = `${name}/${next.name}`
+    last = next
+  }
+  return { name, folder: last }
+}
+
+const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The rows of the plain list, in the order of the changes. */
+export const listOf = (changes: readonly Change[]): Row[] =>
+  changes.map((change, at) => ({
+    key: keyOf(change),
+    name: change.path.slice(change.path.lastIndexOf('/') + 1),
+    path: change.path,
+    level: 1,
+    place: { at, of: changes.length },
+    change,
+    folder: null,
+  }))
+
+/** What is shown before anything is chosen: the first file, else the first that changed. */
+export function firstFile(rows: readonly Row[]): Change | null {
+  const changed = rows.map(({ change }) => change).filter((change) => change !== null)
+  return changed.find(({ kind }) => kind === 'file') ?? changed[0] ?? null
+}
+
+/** The row of the folder that a row is in; -1 for an outermost one. */
+export function parentOf(rows: readonly Row[], at: number): number {
+  const level = rows[at]?.level ?? 1
+  for (let above = at - 1; above >= 0; above--) if ((rows[above]?.level ?? 1) < level) return above
+  return -1
+}
