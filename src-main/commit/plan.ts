@@ -6,6 +6,7 @@ import { constants } from 'node:fs'
 import type { Change, ConflictKind, ObstacleKind } from '../contract/index.ts'
 import { type ByteString, type EntryFacts, type Meeting, toByteString } from '../sandbox/index.ts'
 import { type HostTree, isFolder, type Seen } from './host-tree.ts'
+import type { Part } from './hunks.ts'
 
 /** One path that is to be written. */
 export interface PlanEntry {
@@ -15,6 +16,10 @@ export interface PlanEntry {
   after: EntryFacts | null
   /** What is there; null for nothing. */
   host: Seen | null
+  /** Whether that is another than the session began from, or wrote last. */
+  changedOnHost: boolean
+  /** What of it arrives, where that is not all. */
+  part: Part | null
   conflict: ConflictKind | null
   obstacle: ObstacleKind | null
   warning: string | null
@@ -39,6 +44,8 @@ export interface Candidate {
   changedOnHost: boolean
   /** The mode of what the session began from there, or wrote last; null for nothing. */
   was: number | null
+  /** The hunks that were chosen of it. */
+  part: Part | null
 }
 
 export interface PlanOptions {
@@ -49,6 +56,8 @@ export interface PlanOptions {
   leadsOut: (path: ByteString) => boolean
   /** What a person chose, folders for all in them; null for everything. */
   chosen: readonly ByteString[] | null
+  /** What they chose nothing of. */
+  declined: ReadonlySet<ByteString>
   /** The workspace as the sandbox has it, and as the host has it. */
   roots: readonly string[]
 }
@@ -61,7 +70,7 @@ const PERMISSIONS = 0o1777
 /** @param candidates sorted by path */
 export function planCommit(candidates: readonly Candidate[], options: PlanOptions): Plan {
   const { tree } = options
-  const pending = candidates.filter((one) => one.change.path !== '.' && !one.meeting.arrived && !isUntouched(one))
+  const pending = candidates.filter(isPending)
   const apart = new Set<ByteString>()
   for (const { change } of pending) {
     const unit = unitOf(bytesOf(change))
@@ -78,7 +87,7 @@ export function planCommit(candidates: readonly Candidate[], options: PlanOption
       plan.left.push(path)
       continue
     }
-    if (!isWanted(path)) {
+    if (!isWanted(path) || options.declined.has(path)) {
       plan.left.push(path)
       continue
     }
@@ -90,6 +99,10 @@ export function planCommit(candidates: readonly Candidate[], options: PlanOption
   for (const entry of plan.entries) if (inUse.has(entry.path)) entry.conflict ??= 'folder-in-use'
   return plan
 }
+
+/** Whether the host lacks it. */
+export const isPending = (candidate: Candidate): boolean =>
+  candidate.change.path !== '.' && !candidate.meeting.arrived && !isUntouched(candidate)
 
 export const bytesOf = ({ path, rawPath }: Pick<Change, 'path' | 'rawPath'>): ByteString =>
   toByteString(rawPath === null ? path : Buffer.from(rawPath, 'base64'))
@@ -122,15 +135,31 @@ function entryOf(
   coming: ReadonlyMap<ByteString, ConflictKind | null>,
 ): PlanEntry {
   const { tree } = options
-  const {
-    change,
-    meeting: { after },
-  } = candidate
+  const { host, changedOnHost, part } = candidate
+  const after = part ? partly(part, host) : candidate.meeting.after
+  const change = part ? editOf(candidate.change, part) : candidate.change
   const obstacle = obstacleOf(path, after, options)
-  const { host } = candidate
-  const conflict = obstacle === 'too-long' ? null : conflictOf({ path, after, host }, candidate, tree, coming)
-  return { path, change, after, host, conflict, obstacle, warning: warningOf(path, change, after, options.roots) }
+  // Whoever chooses hunks has seen what the host has there.
+  const conflict = obstacle === 'too-long' || part ? null : conflictOf({ path, after, host }, candidate, tree, coming)
+  const warning = warningOf(path, change, after, options.roots)
+  return { path, change, after, host, changedOnHost, part, conflict, obstacle, warning }
 }
+
+/** The lines alone arrive: permissions are as the host has them, until the rest is committed. */
+const partly = ({ content }: Part, host: Seen | null): EntryFacts => ({
+  kind: 'file',
+  mode: (host?.mode ?? 0) & PERMISSIONS,
+  format: constants.S_IFREG,
+  size: content.length,
+  target: null,
+})
+
+const editOf = ({ modes, ...change }: Change, { content }: Part): Change => ({
+  ...change,
+  status: 'modified',
+  after: content.length,
+  ...(modes ? { modes: { before: modes.before, after: modes.before } } : {}),
+})
 
 function conflictOf(
   { path, after, host }: Pick<PlanEntry, 'path' | 'after' | 'host'>,

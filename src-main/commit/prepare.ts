@@ -1,6 +1,7 @@
 /** Prepares what a commit will put in place: each entry as it is to be, under its number in `new`. */
 import { execFile } from 'node:child_process'
 import { chmodSync, lchownSync, mkdirSync, symlinkSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -56,8 +57,9 @@ export async function prepare(
     else modes.push(change)
   }
   // Files first: they are extracted under their places in the list.
-  const files = replaced.filter(({ after }) => after?.kind === 'file')
-  const others = replaced.filter(({ after }) => after?.kind !== 'file')
+  const isFile = ({ after, part }: PlanEntry) => after?.kind === 'file' && part === null
+  const files = replaced.filter(isFile)
+  const others = replaced.filter((entry) => !isFile(entry))
   const ordered = [...files, ...others]
   const place = (n: number): string => join(folder, 'new', String(n))
   await sandbox.extract(
@@ -67,6 +69,8 @@ export async function prepare(
   )
   const pipes = ordered.flatMap(({ after }, n) => (after?.kind === 'other' ? [place(n)] : []))
   if (pipes.length > 0) await run('mkfifo', ['--', ...pipes])
+
+  for (const [n, { part }] of ordered.entries()) if (part) await writeFile(place(n), part.content, { flag: 'wx' })
 
   const finished = async (n: number, mode: number | null): Promise<Seen> => {
     const path = place(n)
@@ -79,7 +83,7 @@ export async function prepare(
     if ((seen.mode & PERMISSIONS) !== mode) modes.push({ path, seen, mode })
   }
   const replacements: Replacement[] = []
-  for (const [n, { path, host, after }] of ordered.entries()) {
+  for (const [n, { path, host, after, part, changedOnHost }] of ordered.entries()) {
     let fresh: Seen | null = null
     if (after?.kind === 'folder') {
       mkdirSync(place(n))
@@ -89,7 +93,9 @@ export async function prepare(
       symlinkSync(Buffer.from(after.target ?? []), place(n))
       fresh = await finished(n, null)
     } else if (after !== null) fresh = await finished(n, after.mode)
-    replacements.push({ path, old: host, fresh })
+    const isMerged = part !== null && !Buffer.from(part.content).equals(part.committed)
+    const edited = changedOnHost || isMerged ? { edited: { old: changedOnHost, fresh: isMerged } } : {}
+    replacements.push({ path, old: host, fresh, ...edited })
   }
   for (const { path, host } of missing) {
     const n = replacements.length
@@ -100,8 +106,8 @@ export async function prepare(
 }
 
 /** Where the entry stays, and its permissions alone are others. */
-function modeChangeOf({ path, change, after, host, conflict }: PlanEntry): ModeChange | null {
-  if (after === null || host === null) return null
+function modeChangeOf({ path, change, after, host, conflict, part }: PlanEntry): ModeChange | null {
+  if (after === null || host === null || part !== null) return null
   const isOnlyMode = change.status === 'mode' && after.kind === 'file' && conflict === null
   const stays = isFolder(host) ? after.kind === 'folder' : isOnlyMode
   return stays && sameFormat(after.format, host) ? { path, seen: host, mode: after.mode } : null

@@ -40,11 +40,12 @@ export function resolvePlan(
   return { writes, missing: missingFolders(writes, tree), skipped }
 }
 
-export const commitEntry = ({ change, conflict, obstacle, warning }: PlanEntry): CommitEntry => ({
+export const commitEntry = ({ change, conflict, obstacle, warning, part }: PlanEntry): CommitEntry => ({
   ...change,
   conflict,
   obstacle,
   warning,
+  ...(part ? { part: true } : {}),
 })
 
 function missingFolders(writes: readonly PlanEntry[], tree: HostTree): MissingFolder[] {

@@ -16,6 +16,8 @@ export interface Replacement {
   old: Seen | null
   /** What is put there, as it stands prepared; null where nothing is. */
   fresh: Seen | null
+  /** Whether either of them holds edits of others: it is never taken for what the session wrote itself. */
+  edited?: { old: boolean; fresh: boolean }
 }
 
 /** Permissions of an entry that stays. */

@@ -35,10 +35,11 @@ export async function prepareUndo(done: Work, from: string, folder: string, tree
   // Hard links where the file system has them: what is kept stays whole until the undo is recorded.
   const copy = (...how: string[]) => run('cp', ['-a', ...how, '--', `${from}/old/.`, join(folder, 'new')])
   if (taken.length > 0) await copy('-l').catch(() => copy('--remove-destination'))
-  const replacements = done.replacements.map(({ path, old, fresh }, n): Replacement => {
+  const replacements = done.replacements.map(({ path, old, fresh, edited }, n): Replacement => {
     const kept = seenOf(join(folder, 'new', String(n)))
     if (old !== null && kept === null) throw notKept(path)
-    return { path, old: fresh && tree.look(path), fresh: kept }
+    const others = edited ? { edited: { old: edited.fresh, fresh: edited.old } } : {}
+    return { path, old: fresh && tree.look(path), fresh: kept, ...others }
   })
   return {
     workspace: done.workspace,

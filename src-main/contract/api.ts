@@ -1,7 +1,16 @@
 /** What clients may ask of the host: one contract over message port, WebSocket and the local socket. */
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
-import { BranchResult, ChosenPath, CommitPreview, CommitRecord, CommitResult, PatchPart } from './commit.ts'
+import {
+  BranchResult,
+  ChosenHunks,
+  ChosenPath,
+  CommitHunks,
+  CommitPreview,
+  CommitRecord,
+  CommitResult,
+  PatchPart,
+} from './commit.ts'
 import { DatabasePair } from './database.ts'
 import { EscalationRule, escalations } from './escalations.ts'
 import { SessionEvent } from './events.ts'
@@ -62,6 +71,8 @@ const SessionRef = z.object({ session: z.string().min(1) })
  * refused with SessionRewoundError, nothing done; left out, it is carried out whatever happened since.
  */
 const ActingOn = SessionRef.extend({ epoch: z.number().int().min(0).optional() })
+/** Of files of which not everything is to be committed. */
+const SomeHunks = z.array(ChosenHunks).max(1_000).optional()
 const Encoding = z.enum(['utf-8', 'base64'])
 /** A point by label (current line first) or id; `now` is what stands in the sandbox. */
 const Moment = z.string().min(1)
@@ -471,11 +482,17 @@ export const contract = {
   /** To the workspace on the host. */
   commit: {
     /** What a commit of these paths (null: all) would write, and what stands in its way. */
-    preview: oc.input(SessionRef.extend({ paths: z.array(ChosenPath).nullable().default(null) })).output(CommitPreview),
+    preview: oc
+      .input(SessionRef.extend({ paths: z.array(ChosenPath).nullable().default(null), hunks: SomeHunks }))
+      .output(CommitPreview),
+    /** What of a file that differs can be committed by itself. */
+    hunks: oc.input(SessionRef.extend(ChosenPath.shape)).output(CommitHunks),
     apply: oc
       .input(
         ActingOn.extend({
           paths: z.array(ChosenPath).nullable().default(null),
+          /** Goes before `paths`, and needs no path there. */
+          hunks: SomeHunks,
           /** The sandbox's side wins where both changed. */
           force: z.boolean().default(false),
           /** Leaves out what is in conflict, or cannot be written. */

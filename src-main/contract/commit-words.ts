@@ -1,5 +1,5 @@
 /** Why an entry of a commit is not simply written, in words. Imports no schemas, so that everybody can afford it. */
-import type { CommitEntry, ConflictKind, ObstacleKind } from './commit.ts'
+import type { CommitEntry, ConflictKind, ObstacleKind, WholeReason } from './commit.ts'
 
 /** For a person, after the path: `a.txt: changed in the sandbox and on the host`. */
 export const conflictText: Record<ConflictKind, string> = {
@@ -18,6 +18,16 @@ export const obstacleText: Record<ObstacleKind, string> = {
   mount: 'lies on another file system that is mounted in the workspace',
   'same-name': 'has a name that the host’s file system takes for another one’s',
   'linked-repository': 'leads to a repository outside the workspace',
+}
+
+/** Why hunks of a file cannot be chosen, after its name. */
+export const wholeText: Record<WholeReason, string> = {
+  'not-edited': 'is no file with other lines than before',
+  binary: 'is not text',
+  large: 'is too large',
+  tangled: 'differs in too many places',
+  repository: 'is part of a repository',
+  'no-base': 'was changed on the host, and what it was before is not held',
 }
 
 /** null where nothing stands in the way. */

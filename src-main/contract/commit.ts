@@ -45,12 +45,59 @@ export const CommitEntry = Change.extend({
   obstacle: ObstacleKind.nullable(),
   /** What a person should know before it is on the host: a symlink that leads out, a hook that would run. */
   warning: z.string().nullable(),
+  /** True where some of its hunks alone are written. */
+  part: z.boolean().optional(),
 })
 export type CommitEntry = z.infer<typeof CommitEntry>
 
 /** Paths as in a Change; a folder stands for all in it. */
 export const ChosenPath = z.object({ path: z.string().min(1), rawPath: z.string().nullable().default(null) })
 export type ChosenPath = z.infer<typeof ChosenPath>
+
+/**
+ * A stretch of a file's lines, as what was last committed, the sandbox and the host have it; lines keep their ends. Where
+ * the sandbox has it otherwise it is a hunk, which goes to the host or not.
+ */
+export const FileStretch = z.object({
+  /** `clash`: both changed it, and not to the same; `both`: the host has the sandbox's already. */
+  kind: z.enum(['same', 'sandbox', 'host', 'both', 'clash']),
+  /** Names a hunk of these very texts: once one of them is another, no hunk has that name. null for what is none. */
+  id: z.string().nullable(),
+  /** The number of its first line in each. */
+  at: z.object({ base: z.number(), sandbox: z.number(), host: z.number() }),
+  base: z.array(z.string()),
+  sandbox: z.array(z.string()),
+  host: z.array(z.string()),
+  /** Lines in the midst of what is the same in all that are not listed: they would stand after so many. */
+  cut: z.object({ after: z.number(), lines: z.number() }).nullable(),
+})
+export type FileStretch = z.infer<typeof FileStretch>
+
+/** Why of a file there is nothing to choose. */
+export const WholeReason = z.enum([
+  /** Added, deleted, of another kind, or with other permissions alone. */
+  'not-edited',
+  'binary',
+  'large',
+  /** Too many differences, or too hard to align. */
+  'tangled',
+  /** Of a repository, which is taken whole or not at all. */
+  'repository',
+  /** It was changed on the host, and nothing holds what it was before. */
+  'no-base',
+])
+export type WholeReason = z.infer<typeof WholeReason>
+
+/** What of a file can be committed by itself. */
+export const CommitHunks = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('hunks'), stretches: z.array(FileStretch) }),
+  z.object({ kind: z.literal('whole'), reason: WholeReason }),
+])
+export type CommitHunks = z.infer<typeof CommitHunks>
+
+/** Of a file only these hunks, none for nothing of it. Where the host changed it too, they go into what it has there. */
+export const ChosenHunks = ChosenPath.extend({ take: z.array(z.string()).max(1_000) })
+export type ChosenHunks = z.infer<typeof ChosenHunks>
 
 /** Another live session on the same folder whose earlier points could not keep what the commit replaces. */
 export const UnkeptSession = z.object({ id: z.string(), name: z.string(), reason: z.string() })
@@ -81,7 +128,7 @@ export const CommitRecord = z.object({
   at: z.date(),
   by: z.enum(['you', 'agent', 'rule']),
   counts: FileCounts,
-  /** Entries that were left out: not chosen, or in conflict. */
+  /** Entries that were left out, or taken in part: not chosen, or in conflict. */
   left: z.number(),
   /** When it was undone; null while it stands. */
   undoneAt: z.date().nullable(),

@@ -2,6 +2,7 @@
 export type { Contents } from './binary.ts'
 export { BASE85_LINE_BYTES, base85Line } from './binary.ts'
 export { changeLetter, countChanges } from './counts.ts'
+export { isHunk, merge, type Stretch, stretchesOf } from './hunks.ts'
 export {
   ALIGN_BYTES,
   contentsNeeded,

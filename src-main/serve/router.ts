@@ -219,6 +219,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
     },
     commit: {
       preview: os.commit.preview.handler((call) => of(call).commits.preview(call.input)),
+      hunks: os.commit.hunks.handler((call) => of(call).commits.hunks(call.input)),
       apply: os.commit.apply.handler((call) => of(call).commits.apply(call.input, 'you')),
       undo: os.commit.undo.handler((call) => of(call).commits.undo(call.input, 'you')),
       list: os.commit.list.handler((call) => of(call).commits.list()),

@@ -10,19 +10,23 @@ import {
   bytesOf,
   type Candidate,
   commitEntry,
+  FileHunks,
   HostTree,
   inspectRepository,
   isFolder,
+  isPending,
   keepReplaced,
   makeStaging,
   movedAway,
   type Plan,
+  type PlanEntry,
   planCommit,
   prepare,
   prepareUndo,
   readWork,
   removeStaging,
   resolvePlan,
+  staleHunks,
   syncSoon,
   takeBack,
   unitOf,
@@ -32,8 +36,9 @@ import {
 } from '../commit/index.ts'
 import {
   CancelledError,
-  type Change,
+  type ChosenHunks,
   CommitConflictError,
+  type CommitHunks,
   type CommitPreview,
   type CommitRecord,
   type CommitResult,
@@ -54,8 +59,9 @@ import {
   toBytes,
   type Written,
 } from '../sandbox/index.ts'
-import { type CommitRow, crashPoint } from '../store/index.ts'
+import { type CommitPart, type CommitRow, crashPoint } from '../store/index.ts'
 import { type Fetched, fetchRepositories } from './commit-repositories.ts'
+import { Committed, isAsLeft } from './committed.ts'
 import type { SessionContext } from './context.ts'
 import type { Inputs } from './inputs.ts'
 import type { Pair } from './pair.ts'
@@ -81,6 +87,7 @@ export class Commits {
   readonly #neighbours: () => Neighbour[]
   /** Where commits are prepared, and what they replaced is kept. */
   readonly #home: string
+  readonly #committed: Committed
 
   /** @param neighbours every live session, this one among them */
   constructor(context: SessionContext, pair: Pair, neighbours: () => Neighbour[]) {
@@ -88,6 +95,7 @@ export class Commits {
     this.#pair = pair
     this.#neighbours = neighbours
     this.#home = join(context.home, 'commits')
+    this.#committed = new Committed(context.store, context.id)
   }
 
   /** Oldest first. */
@@ -97,7 +105,7 @@ export class Commits {
 
   /** The commit that stands; null where what the session began from does. */
   get standing(): CommitRow | null {
-    return this.#rows.findLast(({ kind, status }) => kind === 'commit' && status === 'done') ?? null
+    return this.#committed.standing
   }
 
   /** Ids of points that an undo leads back to: they are what is committed then. */
@@ -107,16 +115,14 @@ export class Commits {
   }
 
   get #rows(): CommitRow[] {
-    return this.#context.store.commits.list(this.#context.id)
+    return this.#committed.rows
   }
 
-  async preview({ paths }: Inputs['commit']['preview']): Promise<CommitPreview> {
-    const context = this.#context
-    const ended = context.row.status === 'ended'
-    const sandbox = ended ? await context.layers() : await context.live()
-    return context.gate.shared(() =>
+  async preview(input: Inputs['commit']['preview']): Promise<CommitPreview> {
+    const { sandbox, state } = await this.#standingFiles()
+    return this.#context.gate.shared(() =>
       this.#inHost(async (tree) => {
-        const plan = await this.#plan(sandbox, ended ? this.#stateOf(context.row.head) : 'now', paths, tree)
+        const plan = await this.#plan(sandbox, state(), input, tree)
         const entries = plan.entries.map(commitEntry)
         return {
           entries: entries.slice(0, LISTED),
@@ -127,6 +133,21 @@ export class Commits {
           warnings: await this.#warnings(plan),
           since: this.standing?.point ?? null,
         }
+      }),
+    )
+  }
+
+  /** What of a file can be committed by itself. */
+  async hunks(path: Inputs['commit']['hunks']): Promise<CommitHunks> {
+    const { sandbox, state } = await this.#standingFiles()
+    return this.#context.gate.shared(() =>
+      this.#inHost(async (tree) => {
+        const { candidates } = await this.#candidates(sandbox, state(), tree, bytesOf(path))
+        const [candidate] = candidates
+        const found = candidate ? await this.#committed.hunksOf(candidate, sandbox, state(), tree) : 'not-edited'
+        return found instanceof FileHunks
+          ? { kind: 'hunks', stretches: found.shown() }
+          : { kind: 'whole', reason: found }
       }),
     )
   }
@@ -201,7 +222,10 @@ export class Commits {
 
   /** What is kept of its commits goes with the session's files; not what the host had and could not be given back. */
   async forget(): Promise<void> {
-    for (const row of this.#rows) if (row.status !== 'failed') await this.#removeAll(row)
+    for (const row of this.#rows) {
+      this.#context.store.commits.dropParts(row.id)
+      if (row.status !== 'failed') await this.#removeAll(row)
+    }
   }
 
   /** Its folder, wherever that was, and the copy of it. */
@@ -220,7 +244,7 @@ export class Commits {
     const context = this.#context
     const { workspace } = context.row
     const state = this.#stateOf(point.id)
-    const plan = await this.#plan(sandbox, state, input.paths, tree)
+    const plan = await this.#plan(sandbox, state, input, tree)
     const { writes, missing, skipped } = resolvePlan(plan, tree, input)
     const counts = countChanges(writes.map(({ change }) => change))
     const entries = writes.map(commitEntry)
@@ -242,11 +266,13 @@ export class Commits {
       counts,
       leftOut: [...plan.left, ...skipped.map(({ path }) => path)],
     }
-    const folder = await this.#staged(row)
+    const parts = writes.flatMap(partOf)
+    const left = row.leftOut.length + parts.length
+    const folder = await this.#staged(row, parts)
     try {
       const owner = process.getuid?.() === ROOT ? lstatSync(workspace) : null
-      const parts = { folder, workspace, root: tree.root, owner, sandbox, state }
-      const work = await prepare(writes, missing, parts)
+      const preparing = { folder, workspace, root: tree.root, owner, sandbox, state }
+      const work = await prepare(writes, missing, preparing)
       writeWork(folder, work)
       crashPoint('commit:staged')
       await this.#carryOut({ ...row, folder }, work, input.force, (kept) => {
@@ -256,7 +282,7 @@ export class Commits {
           status: 'committed',
           checkpoint: nameOf(point),
           point: point.id,
-          notes: `${countsText(counts)}${row.leftOut.length > 0 ? `; ${row.leftOut.length} left out` : ''}`,
+          notes: `${countsText(counts)}${left > 0 ? `; ${left} left out` : ''}`,
           decidedBy: by,
         })
       })
@@ -384,6 +410,13 @@ export class Commits {
     return status === 'ended' ? [...live, { id, name, workspace, sandbox: () => this.#context.layers() }] : live
   }
 
+  /** Where files are read from that stand now. @returns `state`, which a rewind may change until it is the turn of it */
+  async #standingFiles(): Promise<{ sandbox: Sandbox; state: () => ReadState }> {
+    const context = this.#context
+    if (context.row.status !== 'ended') return { sandbox: await context.live(), state: () => 'now' }
+    return { sandbox: await context.layers(), state: () => this.#stateOf(context.row.head) }
+  }
+
   /** The files as they stand, in a point. */
   async #frozen(sandbox: Sandbox, by: Actor): Promise<Point> {
     const context = this.#context
@@ -396,66 +429,89 @@ export class Commits {
   async #plan(
     sandbox: Sandbox,
     to: ReadState,
-    chosen: Inputs['commit']['preview']['paths'],
+    { paths, hunks = [] }: Inputs['commit']['preview'],
     tree: HostTree,
   ): Promise<Plan> {
+    const { row } = this.#context
+    const { candidates, unitChanged } = await this.#candidates(sandbox, to, tree)
+    const { partly, declined } = await this.#choose(hunks, candidates, sandbox, to, tree)
+    const gitFiles = await this.#gitFilesThatLeadOut(sandbox, to, candidates)
+    return planCommit(candidates, {
+      tree,
+      unitChanged,
+      leadsOut: (path) => gitFiles.has(path),
+      chosen: paths && [...paths.map(bytesOf), ...partly],
+      declined,
+      roots: [row.workspace, row.workspaceInside],
+    })
+  }
+
+  /** Has each candidate of which hunks were chosen know them. @throws CommitConflictError where one is there no more */
+  async #choose(
+    hunks: readonly ChosenHunks[],
+    candidates: readonly Candidate[],
+    sandbox: Sandbox,
+    to: ReadState,
+    tree: HostTree,
+  ): Promise<{ partly: ByteString[]; declined: Set<ByteString> }> {
+    const byPath = new Map(candidates.map((candidate) => [bytesOf(candidate.change), candidate]))
+    const chosen = new Map(hunks.map((one) => [bytesOf(one), new Set(one.take)]))
+    const declined = new Set<ByteString>()
+    for (const [path, take] of chosen) {
+      const candidate = byPath.get(path)
+      if (candidate === undefined || !isPending(candidate)) throw staleHunks(path, 'not-edited')
+      if (unitOf(path) !== null) throw staleHunks(path, 'repository')
+      if (take.size === 0) {
+        declined.add(path)
+        continue
+      }
+      const found = await this.#committed.hunksOf(candidate, sandbox, to, tree)
+      const taken = found instanceof FileHunks ? found.take([...take]) : null
+      if (taken === null) throw staleHunks(path, found instanceof FileHunks ? null : found)
+      // All of it is the file as it is, with its permissions.
+      if (!taken.isAll || candidate.changedOnHost) candidate.part = taken
+    }
+    return { partly: [...chosen.keys()].filter((path) => !declined.has(path)), declined }
+  }
+
+  /** Every change with what it meets on the host. @param only of one path alone */
+  async #candidates(
+    sandbox: Sandbox,
+    to: ReadState,
+    tree: HostTree,
+    only: ByteString | null = null,
+  ): Promise<{ candidates: Candidate[]; unitChanged: (unit: ByteString) => boolean }> {
     const context = this.#context
     const { row } = context
-    const from = this.#stateOf(this.standing?.point ?? 'base')
-    const changes = await this.#changes(sandbox, from, to)
+    const committed = this.#committed
+    const from = committed.stateOf(this.standing?.point ?? 'base')
+    const changes = (await committed.changes(sandbox, to)).filter((one) => only === null || bytesOf(one) === only)
     const paths = changes.map(bytesOf)
     const hosts = paths.map((path) => tree.look(path))
     const meetings = await sandbox.meetings(from, to, paths.map(toBytes))
     const units = [...new Set(paths.flatMap((path) => unitOf(path) ?? []))]
     const compared = await context.hostFolders.compare(row.id, paths.map(toBytes), units.map(toBytes))
-    const changedOnHost = (meeting: Meeting, index: number): boolean => {
+    const lastWritten = committed.lastWritten()
+    const changedOnHost = (path: ByteString, meeting: Meeting, index: number): boolean => {
+      const { part } = lastWritten(path)
+      if (part) return !isAsLeft(path, part, tree)
       // The layers say byte for byte that it is what it was, whatever became of its times.
       if (meeting.host === 'same') return false
       if (compared !== null) return compared.paths[index]?.differs === true
-      return meeting.host === 'changed' || tree.changedSince(paths[index] ?? '', row.createdAt.getTime())
+      return meeting.host === 'changed' || tree.changedSince(path, row.createdAt.getTime())
     }
     const candidates = changes.map((change, index): Candidate => {
       const meeting = meetings[index] as Meeting
       const known = compared?.paths[index]
       const was = known ? known.was : (change.modes?.before ?? null)
-      return { change, meeting, host: hosts[index] ?? null, changedOnHost: changedOnHost(meeting, index), was }
+      const isChanged = changedOnHost(paths[index] ?? '', meeting, index)
+      return { change, meeting, host: hosts[index] ?? null, changedOnHost: isChanged, was, part: null }
     })
-    const gitFiles = await this.#gitFilesThatLeadOut(sandbox, to, candidates)
-    return planCommit(candidates, {
-      tree,
+    return {
+      candidates,
       unitChanged: (unit) =>
         compared?.trees[units.indexOf(unit)] ?? tree.anyChangedSince(unit, row.createdAt.getTime()),
-      leadsOut: (path) => gitFiles.has(path),
-      chosen: chosen?.map(bytesOf) ?? null,
-      roots: [row.workspace, row.workspaceInside],
-    })
-  }
-
-  /** What differs since the last commit, and what that left out; sorted by path. */
-  async #changes(sandbox: Sandbox, from: FilesState, to: ReadState): Promise<Change[]> {
-    const changes = await sandbox.changes(from, to)
-    const leftOut = this.standing?.leftOut ?? []
-    if (leftOut.length === 0) return changes
-    const found = new Map(changes.map((change) => [bytesOf(change), change]))
-    for (const [point, paths] of Map.groupBy(leftOut, this.#lastWritten())) {
-      const since = new Map(
-        (await sandbox.changes(this.#stateOf(point), to)).map((change) => [bytesOf(change), change]),
-      )
-      for (const path of paths) {
-        const change = since.get(path)
-        if (change) found.set(path, change)
-        else found.delete(path)
-      }
     }
-    return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, change]) => change)
-  }
-
-  /** @returns for a path the point whose entry the host was given there last */
-  #lastWritten(): (path: ByteString) => string {
-    const made = this.#rows
-      .filter(({ kind, status }) => kind === 'commit' && status === 'done')
-      .map(({ point, leftOut }) => ({ point, left: new Set(leftOut) }))
-    return (path) => made.findLast(({ left }) => !left.has(path))?.point ?? 'base'
   }
 
   async #gitFilesThatLeadOut(
@@ -504,16 +560,17 @@ export class Commits {
       at: new Date(),
       counts: { added: 0, modified: 0, deleted: 0 },
       leftOut: [],
+      partly: [],
       folder: join(this.#home, id),
       undoneAt: null,
     }
   }
 
   /** Its folder; the row is there before it, so that a folder which nobody asks for is found again. */
-  async #staged(row: CommitRow): Promise<string> {
+  async #staged(row: CommitRow, parts: readonly CommitPart[] = []): Promise<string> {
     const { commits } = this.#context.store
     return makeStaging(this.#context.row.workspace, this.#home, row.id, (folder) => {
-      this.#context.durably(() => commits.insert({ ...row, folder }))
+      this.#context.durably(() => commits.insert({ ...row, folder }, parts))
     })
   }
 
@@ -540,7 +597,9 @@ export class Commits {
   /** What the oldest ones replaced is not kept for ever. */
   async #dropOld(): Promise<void> {
     const kept = this.#rows.filter(({ kind, status }) => kind === 'commit' && status === 'done')
-    for (const { folder } of kept.slice(0, -UNDOABLE)) await removeStaging(folder)
+    const settled = kept.slice(0, -UNDOABLE)
+    for (const { folder } of settled) await removeStaging(folder)
+    this.#committed.dropParts(settled)
   }
 
   #tell(id: string): CommitRecord {
@@ -581,26 +640,32 @@ export class Commits {
   }
 
   #stateOf(point: string): FilesState {
-    return this.#context.store.points.held(this.#context.id, point).state
+    return this.#committed.stateOf(point)
   }
 }
 
-/** What is there now, unless somebody wrote to it since. */
+/** What the commit took of an entry where that is not all. */
+function partOf({ path, part, change, host }: PlanEntry): CommitPart[] {
+  if (part === null) return []
+  return [{ path, mode: change.modes?.before ?? host?.mode ?? 0, content: part.committed }]
+}
+
+/** What is there now, unless somebody wrote to it since; not what holds their edits, which stays theirs. */
 const written = ({ replacements, modes }: Work): Written[] => [
-  ...replacements.map(({ path, fresh }) => ({ path, now: fresh })),
+  ...replacements.flatMap(({ path, fresh, edited }) => (edited?.fresh ? [] : [{ path, now: fresh }])),
   ...modes.map(({ path, seen }) => ({ path, now: seen })),
 ]
 
 const isMade = ({ kind, status }: CommitRow): boolean => kind === 'commit' && (status === 'done' || status === 'undone')
 
-const recordOf = ({ id, session, point, at, by, counts, leftOut, undoneAt }: CommitRow): CommitRecord => ({
+const recordOf = ({ id, session, point, at, by, counts, leftOut, partly, undoneAt }: CommitRow): CommitRecord => ({
   id,
   session,
   point,
   at,
   by,
   counts,
-  left: leftOut.length,
+  left: leftOut.length + partly.length,
   undoneAt,
 })
 

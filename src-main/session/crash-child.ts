@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ChosenHunks } from '../contract/index.ts'
 import { openStore } from '../store/index.ts'
 import { openSessions } from './index.ts'
 
@@ -63,7 +64,10 @@ else if (operation === 'pause') {
 } else if (operation === 'end') await session.end()
 else if (operation === 'destroy') await session.destroy()
 else if (operation === 'commit') await session.commits.apply({ paths: null, force: false, skipConflicts: false }, 'you')
-else if (operation === 'undo-commit') await session.commits.undo({ id: null, force: false }, 'you')
+else if (operation?.startsWith('commit-hunks ')) {
+  const hunks = JSON.parse(operation.slice('commit-hunks '.length)) as ChosenHunks[]
+  await session.commits.apply({ paths: null, hunks, force: false, skipConflicts: false }, 'you')
+} else if (operation === 'undo-commit') await session.commits.undo({ id: null, force: false }, 'you')
 else if (operation === 'escalation') await escalate()
 else {
   const only = operation === 'only-files' ? 'files' : operation === 'only-messages' ? 'messages' : null

@@ -1,6 +1,6 @@
 /** What outlives the host: sessions, points, messages, ledger, commands, journal, events and settings in one SQLite file. */
 
-export type { CommitRow } from './commits.ts'
+export type { CommitPart, CommitRow } from './commits.ts'
 export {
   type CrashPoint,
   commitCrashPoints,

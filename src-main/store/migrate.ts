@@ -13,6 +13,7 @@ import { pins } from './migrations/2026-11-29-pins.ts'
 import { terminals } from './migrations/2026-11-29-terminals.ts'
 import { toolCalls } from './migrations/2026-11-29-tool-calls.ts'
 import { trees } from './migrations/2026-11-29-trees.ts'
+import { commitParts } from './migrations/2026-11-30-commit-parts.ts'
 import { commits } from './migrations/2026-11-30-commits.ts'
 import { conversations } from './migrations/2026-11-30-conversations.ts'
 import { escalations } from './migrations/2026-11-30-escalations.ts'
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   escalations,
   commits,
   held,
+  commitParts,
 ]
 
 /**
