@@ -1,5 +1,6 @@
 /** What is prepared is done whole or not at all, whoever else writes to the folder meanwhile, and nowhere else. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -19,6 +20,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { CommitConflictError, InvalidPathError } from '../contract/index.ts'
 import { apply, takeBack } from './apply.ts'
@@ -195,6 +197,32 @@ describe('random trees', () => {
     expect(refused).toBeGreaterThan(SEEDS / 3)
   })
 })
+
+// Root is never refused.
+test.runIf(process.getuid?.() !== 0)(
+  'a closed folder is opened for a moment, whatever else the host has open',
+  async () => {
+    const names = Array.from({ length: 200 }, (_, n) => `closed/${n}`)
+    const filled = (content: string): Tree => ({
+      closed: 'folder',
+      ...Object.fromEntries(names.map((path) => [path, { file: content }])),
+    })
+    fill(filled('old'))
+    chmodSync(join(workspace(), 'closed'), 0o500)
+    // Another thread's descriptors come and go: each takes the lowest number that is free.
+    const busy = "const { openSync, closeSync } = require('node:fs'); while (true) closeSync(openSync('/dev/null'))"
+    const other = new Worker(busy, { eval: true })
+    await once(other, 'online')
+    try {
+      await apply(workTo(filled('new')), folder)
+      expect(read(workspace())).toEqual(asRead(filled('new')))
+      expect(lstatSync(join(workspace(), 'closed')).mode & 0o777).toBe(0o500)
+    } finally {
+      await other.terminate()
+      chmodSync(join(workspace(), 'closed'), 0o700)
+    }
+  },
+)
 
 describe('what leads elsewhere', () => {
   const tricks: Record<string, () => void> = {

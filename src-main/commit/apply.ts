@@ -202,8 +202,8 @@ class Runner {
       act()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
-      const slash = path.lastIndexOf('/')
-      const parent = slash === -1 ? null : this.#tree.at(path.slice(0, slash))
+      // Not looked for anew: what `act` was given the address of stands in this very one, as it is open now.
+      const parent = path.includes('/') ? this.#tree.parent : null
       const closed = [parent, moved].flatMap((folder) => {
         const seen = folder && seenOf(folder)
         return folder && seen && isFolder(seen) && (seen.mode & OWNER_ALL) !== OWNER_ALL ? [{ folder, seen }] : []

@@ -44,8 +44,13 @@ export class HostTree {
     return seenOf(toBytes(`/proc/self/fd/${this.#root}/.`)) as Seen
   }
 
+  /** The folder that the last path which was asked for stands in. */
+  get parent(): Buffer {
+    return this.#address('.')
+  }
+
   /**
-   * A path as system calls can be given it now.
+   * A path as system calls can be given it, until the next one is asked for: then its descriptor is another file's.
    * @param path relative, without '.' and '..'
    * @returns null where a folder on the way is not there, or is no folder
    */
