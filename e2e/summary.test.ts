@@ -55,6 +55,13 @@ describe('the end of a test run', () => {
     expect(lines[0]).toBe("not run, by a condition of their own: 'needs a rare tool'")
   })
 
+  test('of a long reason the beginning and the end are told', () => {
+    const why = `again with seed 7\n${'a step\n'.repeat(500)}Error: it was another`
+    const { lines } = summarise([outcome({ failed: [{ test: 'd', why }], exitCode: 1 })], [])
+    expect(lines[0]).toMatch(/^failed: d: again with seed 7 a step .* \[…\] .* a step Error: it was another$/)
+    expect(lines[0]?.length).toBeLessThan(700)
+  })
+
   test('a promised part that nothing needed is red', () => {
     const { lines, ok } = summarise([outcome()], ['local'])
     expect(lines).toContain('REWIND_REQUIRE promises local, but no suite that needs it ran')

@@ -46,7 +46,7 @@ export function summarise(outcomes: readonly Outcome[], required: readonly Part[
     lines: [
       // Again at the end: a log of an hour is often seen by its last lines alone.
       ...outcomes.flatMap(({ title, failed }) =>
-        failed.map(({ test, why }) => `failed${title ? ` ${title}` : ''}: ${test}: ${firstLines(why)}`),
+        failed.map(({ test, why }) => `failed${title ? ` ${title}` : ''}: ${test}: ${briefly(why)}`),
       ),
       ...broken.map((part) => `REWIND_REQUIRE promises ${part}, but no suite that needs it ran`),
       ...(selfSkipped.length === 0 ? [] : [`not run, by a condition of their own: ${selfSkipped.join(', ')}`]),
@@ -69,12 +69,13 @@ function failures({ failed, exitCode }: Outcome): number {
   return failed.length === 0 && exitCode !== 0 ? 1 : failed.length
 }
 
+/** Characters of the beginning and of the end of a long message. */
 const SHOWN = 300
 
-/** What was expected, without where. */
-function firstLines(why: string): string {
-  const message = why.split(/\n\s+at /)[0] ?? ''
-  return message.replace(/\s+/g, ' ').trim().slice(0, SHOWN)
+/** What was expected, without where. A long story is told first, and what came of it last. */
+function briefly(why: string): string {
+  const message = (why.split(/\n\s+at /)[0] ?? '').replace(/\s+/g, ' ').trim()
+  return message.length <= 2 * SHOWN ? message : `${message.slice(0, SHOWN)} […] ${message.slice(-SHOWN)}`
 }
 
 function sum(outcomes: readonly Outcome[], count: (outcome: Outcome) => number): number {
