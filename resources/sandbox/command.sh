@@ -8,7 +8,10 @@ echo "command $name" >&5
 exec 5>&- 6<&-
 # An agent may have made off with the folder: `command` keeps the shell, which has to tell that it ended.
 command exec 2>/dev/null
-echo "$PPID" >"/run/rewind/$name/pid"
+# With the moment of its start (the 22nd word, see proc(5)): the number alone may be another's in a later namespace.
+read -r stat <"/proc/$PPID/stat"
+set -- $stat
+echo "$PPID ${22}" >"/run/rewind/$name/pid"
 # What it exports of the command's environment may not change what is done here: from here on there are arguments alone.
 . "/run/rewind/$name/launch"
 if ! cd -- "$1" 2>/dev/null; then

@@ -4,7 +4,7 @@
  * of an earlier host, and supervisors that were killed.
  */
 import { randomUUID } from 'node:crypto'
-import { chmodSync, constants, copyFileSync, existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
+import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -36,7 +36,7 @@ import {
   treeOf,
 } from './processes.ts'
 import { type RootPlan, RUN_FOLDER } from './root-plan.ts'
-import { type CommandMeta, folderName, RunFolders } from './run-folder.ts'
+import { type CommandMeta, folderName, RunFolders, type Supervisor } from './run-folder.ts'
 import type { StoredSpec } from './state.ts'
 import { Terminal } from './terminal.ts'
 
@@ -450,7 +450,7 @@ export class Commands {
     const supervisor = await this.#options.inView(() => entry.folders.supervisor(entry.folder))
     const find = (): HostProcess[] => {
       const all = this.processes()
-      const roots = all.filter(({ pid }) => supervisor !== null && pidInside(pid) === supervisor)
+      const roots = all.filter((one) => isSupervisor({ ...one, pid: pidInside(one.pid) ?? 0 }, supervisor))
       return treeOf(entry.folder, all, new Set(roots.map(({ pid }) => pid)))
     }
     if (await killUntilNone(find)) return
@@ -602,7 +602,7 @@ export class Commands {
 
   async #lookAt({ folder, folders, command, adopted }: Entry): Promise<void> {
     const supervisor = await folders.supervisor(folder)
-    const alive = supervisor !== null && existsSync(this.#options.namespace.path(`/proc/${supervisor}`))
+    const alive = isSupervisor(readProcess(supervisor?.pid ?? 0, this.#options.namespace.path('/proc')), supervisor)
     // In this order: it writes how the command ended before it goes.
     const end = await folders.recordedEnd(folder)
     if (end !== null) command.exited(end)
@@ -628,6 +628,13 @@ function isRunning(pid: number): boolean {
   const found = readProcess(pid)
   return found !== null && found.state !== 'Z'
 }
+
+/**
+ * Whether it is that one, by its start too: in the namespace of a new holder the numbers begin anew.
+ * @param found as the sandbox numbers it
+ */
+const isSupervisor = (found: HostProcess | null, supervisor: Supervisor | null): boolean =>
+  found !== null && found.pid === supervisor?.pid && (supervisor.startTime ?? found.startTime) === found.startTime
 
 const said = ({ lost }: Entry, stream: 'stdout' | 'stderr'): Buffer | null =>
   lost === null || stream === 'stderr' ? lost : Buffer.alloc(0)

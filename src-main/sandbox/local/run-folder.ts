@@ -44,6 +44,13 @@ export interface RecordedEnd {
   signalled: boolean
 }
 
+/** Who waits for a command's end, as the sandbox numbers it. */
+export interface Supervisor {
+  pid: number
+  /** As the kernel counts it (proc(5), field 22); null where an earlier version of this product started it. */
+  startTime: string | null
+}
+
 /** The kernel takes 131,072 bytes as one argument of a program. */
 const ARGUMENT_BYTES = 120_000
 
@@ -115,10 +122,10 @@ export class RunFolders {
     return found ? { code: Number(found[1]), signalled: found[2] !== undefined } : null
   }
 
-  /** The supervisor's pid as the sandbox numbers it; null before it wrote it. */
-  async supervisor(name: string): Promise<number | null> {
-    const pid = Number((await this.#text(name, 'pid')).trim())
-    return pid > 0 ? pid : null
+  /** Null before it was written down. */
+  async supervisor(name: string): Promise<Supervisor | null> {
+    const [, pid, startTime = null] = /^(\d{1,9})(?: (\d{1,20}))?\n/.exec(await this.#text(name, 'pid')) ?? []
+    return pid === undefined ? null : { pid: Number(pid), startTime }
   }
 
   /** The FIFO for what is typed, open for writing without waiting; null where the command has none that is read. */
