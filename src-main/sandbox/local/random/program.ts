@@ -30,6 +30,8 @@ const OVERLAYS = ['workspace', 'machine'] as const
 const OTHER_HOST = join(import.meta.dirname, 'other-host.ts')
 /** Points above this are pruned, as looking at all of them is what a step costs. */
 const MANY_POINTS = 12
+/** In which runs of layers that are written together are named by the state again, on a loaded machine too. */
+const FOLDING_MS = 10_000
 /** More than are mounted as one folder each. */
 const BURST = 70
 
@@ -553,7 +555,7 @@ while True:
 
   /** What would be mounted for it, where that is not simply its layers. */
   async #expectMountedAs(point: Point, area: Area): Promise<void> {
-    for (let left = 3; ; left--) {
+    for (const end = Date.now() + FOLDING_MS; ; await sleep(20)) {
       const { chain, stack } = this.#layersOf(point.state, area.overlay)
       if (String(stack) === String(chain)) return
       const folders = this.#folders(area, stack)
@@ -568,7 +570,7 @@ while True:
         })
         .catch(() => null)
       // One that is written together with its neighbours goes away under us: nobody who mounts it in earnest sees that.
-      if (left > 0 && folders.some(({ path }) => !fs.existsSync(path))) continue
+      if (Date.now() < end && folders.some(({ path }) => !fs.existsSync(path))) continue
       expect(seen, `${area.overlay} as [${stack}]`).toEqual(described(point.trees[area.overlay]))
       return
     }
