@@ -476,7 +476,10 @@ export async function saveAsItWas({ page }: Stage): Promise<void> {
 export async function walkTheChanges({ page, data }: Stage): Promise<void> {
   const window = new MainWindow(page)
   const session = 'walked'
-  await data.json('init', data.folder(session), '--session', session)
+  const folder = data.folder(session)
+  const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join('')
+  writeFileSync(join(folder, 'before.ts'), lines)
+  await data.json('init', folder, '--session', session)
   for (const path of ['src/app/lib/one.ts', 'src/app/lib/two.ts', 'src/app/main.ts', 'notes.md'])
     await data.ask((rpc) => rpc.files.write({ session, path, content: 'a\nb\n' }))
   await window.session(session).click()
@@ -494,7 +497,18 @@ export async function walkTheChanges({ page, data }: Stage): Promise<void> {
   )
 
   await page.getByRole('button', { name: 'Show as tree' }).click()
-  await window.file('src/app/lib/two.ts, added').waitFor(VISIBLE)
+  await window.file('src/app/lib/two.ts, added, 2 lines added, 0 deleted').waitFor(VISIBLE)
+
+  // A file that moved is one row, and shows what was changed in it.
+  await data.json(
+    '--session',
+    session,
+    'exec',
+    "mv before.ts src/after.ts && sed -i 's/line 7/line seven/' src/after.ts",
+  )
+  await window.file('src/after.ts, renamed from before.ts, 1 line added, 1 deleted').click()
+  await window.difference('src/after.ts').getByText('line seven').waitFor(VISIBLE)
+  expect(await window.file(/before.ts, deleted/).count()).toBe(0)
 }
 
 /** A shell in the sandbox, opened by its key and typed into; then a program that another terminal started, watched. */

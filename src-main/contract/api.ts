@@ -38,12 +38,14 @@ import {
   LedgerCheck,
   LedgerEntry,
   LedgerFormat,
+  LineTotals,
   Message,
   MessageFormat,
   Missed,
   Point,
   ProcessInfo,
   PruneResult,
+  Rename,
   RetentionRule,
   RewindPreview,
   RollbackEvent,
@@ -80,6 +82,9 @@ const Moment = z.string().min(1)
 /** A path of the workspace; `rawPath` are its bytes where they are no text, base64. */
 const OnePath = { path: z.string(), rawPath: z.string().nullable().default(null) }
 
+/** A path at two moments; `was` where the file had another name at the first. */
+const PathThenAndNow = { ...OnePath, was: z.object(OnePath).optional() }
+
 /** Which conversation is meant, and how its messages are (or are to be) written. */
 const Spoken = {
   conversation: ConversationKey.default(MAIN),
@@ -88,6 +93,9 @@ const Spoken = {
 
 /** Paths in one list of changes, unless more are asked for: more than anybody reads. */
 const CHANGES_LISTED = 5_000
+
+/** Files whose lines are counted in one answer: as many as a window shows at a time. */
+const LINES_AT_ONCE = 100
 
 /** Of a file, in one answer. */
 const BYTES_AT_ONCE = 4 << 20
@@ -313,8 +321,25 @@ export const contract = {
           truncated: z.boolean(),
         }),
       ),
+    /**
+     * Files that moved, by the path that they have now. Bounded: of very many or very large ones not all are found, and
+     * `changes` has each as what was deleted and what was added in any case.
+     */
+    renames: oc
+      .input(SessionRef.extend({ from: Moment, to: Moment.default('now') }))
+      .output(z.object({ renames: z.array(Rename) })),
+    /** Lines added and taken away in a few files, in their order; null for what is no text, or too much of it. */
+    lines: oc
+      .input(
+        SessionRef.extend({
+          from: Moment,
+          to: Moment.default('now'),
+          paths: z.array(z.object(PathThenAndNow)).max(LINES_AT_ONCE),
+        }),
+      )
+      .output(z.array(LineTotals.nullable())),
     /** Both sides of one path; `rawPath` where the change has one. Large ones are read by `bytes`. */
-    pair: oc.input(SessionRef.extend({ ...OnePath, from: Moment, to: Moment.default('now') })).output(FilePair),
+    pair: oc.input(SessionRef.extend({ ...PathThenAndNow, from: Moment, to: Moment.default('now') })).output(FilePair),
     /** A part of a file as it was, byte for byte; `rawPath` where the change has one. No symlink is followed. */
     bytes: oc
       .input(
@@ -328,7 +353,9 @@ export const contract = {
       /** base64, and where to go on: null where that was the end. */
       .output(z.object({ bytes: z.string(), next: z.number().nullable() })),
     /** Both sides of a SQLite database as tables, with what a `-wal` beside it holds. `path` is the database's own. */
-    database: oc.input(SessionRef.extend({ ...OnePath, from: Moment, to: Moment.default('now') })).output(DatabasePair),
+    database: oc
+      .input(SessionRef.extend({ ...PathThenAndNow, from: Moment, to: Moment.default('now') }))
+      .output(DatabasePair),
   },
   messages: {
     /** In another format than the one it is kept in, what cannot be expressed is left out and named in its notes. */

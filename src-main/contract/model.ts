@@ -203,6 +203,15 @@ export const Change = z.object({
 })
 export type Change = z.infer<typeof Change>
 
+/** A file that was deleted here and added there with the same bytes, or most of its lines. */
+const FileName = Change.pick({ path: true, rawPath: true })
+export const Rename = z.object({ from: FileName, to: FileName })
+export type Rename = z.infer<typeof Rename>
+
+/** Lines that a change of text adds and takes away. */
+export const LineTotals = z.object({ added: z.number(), deleted: z.number() })
+export type LineTotals = z.infer<typeof LineTotals>
+
 /** The two sides of one file: honest about what can be drawn as text. */
 export const FilePair = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('text'), before: z.string().nullable(), after: z.string().nullable() }),

@@ -3,6 +3,7 @@ export type { Contents } from './binary.ts'
 export { BASE85_LINE_BYTES, base85Line } from './binary.ts'
 export { changeLetter, countChanges } from './counts.ts'
 export { isHunk, merge, type Stretch, stretchesOf } from './hunks.ts'
+export { lineTotals } from './line-totals.ts'
 export {
   ALIGN_BYTES,
   contentsNeeded,
@@ -16,3 +17,4 @@ export {
   textHunks,
   unifiedPatch,
 } from './patch.ts'
+export { type Candidate, LONGEST_ALIKE_BYTES, renamesAmong } from './renames.ts'

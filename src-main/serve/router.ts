@@ -132,6 +132,8 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       write: os.files.write.handler((call) => of(call).write(call.input)),
       read: os.files.read.handler((call) => of(call).read(call.input)),
       changes: os.files.changes.handler((call) => of(call).changes(call.input)),
+      renames: os.files.renames.handler((call) => of(call).renames(call.input)),
+      lines: os.files.lines.handler((call) => of(call).lines(call.input)),
       pair: os.files.pair.handler((call) => of(call).pair(call.input)),
       bytes: os.files.bytes.handler((call) => of(call).bytes(call.input)),
       database: os.files.database.handler((call) => of(call).database(call.input, call.signal)),

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { CancelledError, type DatabasePair, FileNotFoundError, bytes as inUnits } from '../contract/index.ts'
 import { askForTables } from '../database/index.ts'
 import type { ReadState, Sandbox } from '../sandbox/index.ts'
+import { pairOf } from './moved-files.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 
 /** Of a database with its log. */
@@ -36,26 +37,31 @@ export const compareStates = (asked: Asked, signal?: AbortSignal): Promise<Datab
 interface Asked {
   sandbox: Sandbox
   path: Uint8Array
+  /** Where the database was before, if elsewhere. */
+  was?: Uint8Array
   from: ReadState
   to: ReadState
   /** The data folder. */
   home: string
 }
 
-async function compare({ sandbox, path, from, to, home }: Asked, signal?: AbortSignal): Promise<DatabasePair> {
-  const sizes = await sizesOf(sandbox, path, from, to)
+async function compare(
+  { sandbox, path, was = path, from, to, home }: Asked,
+  signal?: AbortSignal,
+): Promise<DatabasePair> {
+  const sizes = await sizesOf(sandbox, was, path, from, to)
   if (sizes === null)
     throw new FileNotFoundError('There is no such file on either side.', {
       nextStep: 'Look at the list of changed files.',
     })
-  const logs = await sizesOf(sandbox, beside(path, '-wal'), from, to)
+  const logs = await sizesOf(sandbox, beside(was, '-wal'), beside(path, '-wal'), from, to)
   const largest = Math.max(total(sizes.before, logs?.before), total(sizes.after, logs?.after))
   if (largest > LARGEST_BYTES) return tooLarge(largest)
 
   await mkdir(placeOf(home), { recursive: true, mode: 0o700 })
   const scratch = await mkdtemp(join(placeOf(home), 'pair-'))
   try {
-    const before = sizes.before === null ? null : await takeOut(sandbox, path, from, join(scratch, 'before'), signal)
+    const before = sizes.before === null ? null : await takeOut(sandbox, was, from, join(scratch, 'before'), signal)
     const after = sizes.after === null ? null : await takeOut(sandbox, path, to, join(scratch, 'after'), signal)
     if (before?.isWhole === false || after?.isWhole === false) return tooLarge(LARGEST_BYTES)
     const pair = await askForTables({ before: before?.file ?? null, after: after?.file ?? null }, { signal })
@@ -156,9 +162,9 @@ async function lookAt(sandbox: Sandbox, path: Uint8Array, state: ReadState) {
 }
 
 /** Null where neither side has such a file. */
-async function sizesOf(sandbox: Sandbox, path: Uint8Array, from: ReadState, to: ReadState) {
+async function sizesOf(sandbox: Sandbox, was: Uint8Array, path: Uint8Array, from: ReadState, to: ReadState) {
   try {
-    const pair = await sandbox.pair(path, from, to, 0)
+    const pair = await pairOf(sandbox, was === path ? { path } : { path, was }, from, to, 0)
     if (pair.kind === 'symlink') return null
     const sizeOf = (side: string | number | null) => (typeof side === 'string' ? 0 : side)
     return { before: sizeOf(pair.before), after: sizeOf(pair.after) }

@@ -16,6 +16,7 @@ import {
   InvalidOptionError,
   type LedgerCheck,
   type LedgerEntry,
+  type LineTotals,
   type ListeningPort,
   lastSaved,
   MAIN,
@@ -25,6 +26,7 @@ import {
   nameOf,
   type Point,
   type PruneResult,
+  type Rename,
   type Rewind,
   type RewindPreview,
   type RollbackResult,
@@ -55,6 +57,7 @@ import { HostWatch } from './host-watch.ts'
 import type { Inputs } from './inputs.ts'
 import { exportLedger, ledgerRows } from './ledger-export.ts'
 import { resolvePoint } from './moments.ts'
+import { linesBetween, type PathPair, pairOf, pathBytes, renamesBetween } from './moved-files.ts'
 import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
 import { Retention } from './retention.ts'
@@ -354,7 +357,19 @@ export class Session {
 
   async pair(input: Inputs['files']['pair']): Promise<FilePair> {
     const sandbox = await this.#readable(input.from, input.to)
-    return sandbox.pair(pathBytes(input), this.#moment(input.from), this.#moment(input.to), TEXT_LIMIT)
+    const [from, to] = [this.#moment(input.from), this.#moment(input.to)]
+    return pairOf(sandbox, thenAndNow(input), from, to, TEXT_LIMIT)
+  }
+
+  async renames(input: Inputs['files']['renames']): Promise<{ renames: Rename[] }> {
+    const sandbox = await this.#readable(input.from, input.to)
+    const [from, to] = [this.#moment(input.from), this.#moment(input.to)]
+    return { renames: await renamesBetween(sandbox, await sandbox.changes(from, to), from, to) }
+  }
+
+  async lines(input: Inputs['files']['lines']): Promise<(LineTotals | null)[]> {
+    const sandbox = await this.#readable(input.from, input.to)
+    return linesBetween(sandbox, input.paths.map(thenAndNow), this.#moment(input.from), this.#moment(input.to))
   }
 
   /** A part of a file as it was. @throws FileNotFoundError */
@@ -368,7 +383,7 @@ export class Session {
   async database(input: Inputs['files']['database'], signal?: AbortSignal): Promise<DatabasePair> {
     const sandbox = await this.#readable(input.from, input.to)
     const [from, to] = [this.#moment(input.from), this.#moment(input.to)]
-    return compareStates({ sandbox, path: pathBytes(input), from, to, home: this.#context.home }, signal)
+    return compareStates({ sandbox, ...thenAndNow(input), from, to, home: this.#context.home }, signal)
   }
 
   conversation({ at, conversation = MAIN, format = 'auto' }: WithDefaults<Inputs['messages']['get']>): Conversation {
@@ -734,8 +749,10 @@ export class Session {
   }
 }
 
-const pathBytes = ({ path, rawPath }: { path: string; rawPath: string | null }): Uint8Array =>
-  rawPath === null ? Buffer.from(path) : Buffer.from(rawPath, 'base64')
+const thenAndNow = ({ was, ...now }: Inputs['files']['lines']['paths'][number]): PathPair => ({
+  path: pathBytes(now),
+  ...(was ? { was: pathBytes(was) } : {}),
+})
 
 /** What came of telling that a tool has answered. */
 interface ToolOutcome {

@@ -3,21 +3,26 @@ import { Pilcrow } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
 import { useStore } from 'zustand'
-import type { Change, FileCounts } from '../../src-main/contract/index.ts'
+import type { FileCounts } from '../../src-main/contract/index.ts'
 import { IconButton } from '../elements/button.tsx'
 import { Counts } from '../elements/counts.tsx'
 import { Loading, Nothing, Problem } from '../elements/problem.tsx'
 import { Segments } from '../elements/segments.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost, useSession } from '../host/context.ts'
+import type { Rpc } from '../host/link.ts'
 import { remembered } from '../host/remembered.ts'
 import { comparisonOf } from '../timeline/moments.ts'
 import { NOW } from '../timeline/selection-store.ts'
 import type { Layout } from './diff.tsx'
-import { FileList, useArrangement } from './file-list.tsx'
+import { type Between, FileList, useArrangement } from './file-list.tsx'
 import { FileView } from './file-view.tsx'
 import { moreThan } from './more.ts'
+import { type SeenChange, seen } from './seen.ts'
 import { firstFile, keyOf, listOf, rowsOf, treeOf } from './tree.ts'
+
+/** Changes in the list; of more, it says how many more there are. */
+const LISTED = 10_000
 
 const layoutMemory = remembered('diff-layout')
 const whitespaceMemory = remembered('diff-ignore-whitespace')
@@ -38,8 +43,7 @@ export function Changes() {
   const asked = useAsked(
     session && between && !destroyed ? `${session} ${between.from} ${between.to}` : null,
     version,
-    (signal) =>
-      rpc.files.changes({ session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, { signal }),
+    (signal) => listed(rpc, { session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, signal),
   )
   useEffect(() => layoutMemory.set(layout), [layout])
   useEffect(() => whitespaceMemory.set(ignoreWhitespace ? 'yes' : 'no'), [ignoreWhitespace])
@@ -109,9 +113,8 @@ export function Changes() {
         ) : (
           <Split
             changes={asked.value.changes}
-            more={
-              asked.value.truncated ? moreThan(asked.value.changes, asked.value.changes, sumOf(asked.value.counts)) : 0
-            }
+            more={asked.value.more}
+            between={{ session, ...between, version }}
             picked={picked}
             pick={setPicked}
             view={(change) => (
@@ -133,6 +136,15 @@ export function Changes() {
   )
 }
 
+/** The changes, those that moved in one row, and how many there are beyond them. */
+async function listed(rpc: Rpc, between: { session: string; from: string; to: string }, signal: AbortSignal) {
+  const [{ changes, counts, truncated }, { renames }] = await Promise.all([
+    rpc.files.changes({ ...between, limit: LISTED }, { signal }),
+    rpc.files.renames(between, { signal }),
+  ])
+  return { changes: seen(changes, renames), counts, more: truncated ? moreThan(changes, changes, sumOf(counts)) : 0 }
+}
+
 const WayOn = ({ onClick, children }: { onClick(): void; children: string }) => (
   <button type="button" className="rounded text-accent hover:underline" onClick={onClick}>
     {children}
@@ -147,14 +159,15 @@ function emptyTitle(toNow: boolean, single: boolean): string {
 const sumOf = ({ added, modified, deleted }: FileCounts): number => added + modified + deleted
 
 interface SplitProps {
-  changes: Change[]
+  changes: SeenChange[]
   more: number
+  between: Between
   picked: string | null
   pick(key: string): void
-  view(change: Change): React.ReactNode
+  view(change: SeenChange): React.ReactNode
 }
 
-function Split({ changes, more, picked, pick, view }: SplitProps) {
+function Split({ changes, more, between, picked, pick, view }: SplitProps) {
   const [arrangement, arrange] = useArrangement()
   const first = useMemo(
     () => firstFile(arrangement === 'tree' ? rowsOf(treeOf(changes)) : listOf(changes)),
@@ -168,6 +181,7 @@ function Split({ changes, more, picked, pick, view }: SplitProps) {
         <FileList
           changes={changes}
           more={more}
+          between={between}
           arrangement={arrangement}
           arrange={arrange}
           shown={shown ? keyOf(shown) : null}

@@ -1,7 +1,7 @@
 /** A database's two states: its tables with what changed in each, and the rows of one that differ. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from 'react'
-import type { Change, DatabaseCell, DatabaseRow, DatabaseTable } from '../../src-main/contract/index.ts'
+import type { DatabaseCell, DatabaseRow, DatabaseTable } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
 import { count } from '../elements/format.ts'
 import { Loading, Nothing, Problem } from '../elements/problem.tsx'
@@ -9,22 +9,22 @@ import { Block, Name } from '../elements/text.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost } from '../host/context.ts'
 import { columnOrder, columnWidths, firstOf, inOrder, wordsOf } from './database-words.ts'
-import { type Place, placeKey } from './place.ts'
+import { type PathThenAndNow, type Place, placeKey } from './place.ts'
 
 interface DatabaseViewProps {
   place: Place
   /** The database's own path: the place may be that of its log. */
-  path: Pick<Change, 'path' | 'rawPath'>
+  path: PathThenAndNow
   /** What is shown where it cannot be read. */
   otherwise: React.ReactNode
 }
 
-export function DatabaseView({ place, path: { path, rawPath }, otherwise }: DatabaseViewProps) {
+export function DatabaseView({ place, path, otherwise }: DatabaseViewProps) {
   const { rpc } = useHost()
   const { session, from, to, version } = place
   const [picked, setPicked] = useState<string | null>(null)
   const asked = useAsked(`${placeKey(place)} database`, version, (signal) =>
-    rpc.files.database({ session, path, rawPath, from, to }, { signal }),
+    rpc.files.database({ session, ...path, from, to }, { signal }),
   )
   if (asked.state === 'loading') return <Loading what="Comparing tables" />
   if (asked.state === 'failed')

@@ -2,13 +2,17 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronDown, ChevronRight, FolderTree, List, Search } from 'lucide-react'
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { Change } from '../../src-main/contract/index.ts'
+import type { LineTotals } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { IconButton } from '../elements/button.tsx'
-import { count } from '../elements/format.ts'
+import { count, leaf } from '../elements/format.ts'
+import { useHost } from '../host/context.ts'
 import { remembered } from '../host/remembered.ts'
 import { matching } from './filter.ts'
-import { Letter, wordOf } from './letters.tsx'
+import { Letter, statusOf, wordOf } from './letters.tsx'
+import { pathsOf } from './place.ts'
+import type { SeenChange } from './seen.ts'
+import { createTotaller, type Totaller, type Totals } from './totals.ts'
 import { listOf, parentOf, type Row, rowsOf, treeOf } from './tree.ts'
 
 const ROW_PX = 28
@@ -27,10 +31,19 @@ export function useArrangement(): [Arrangement, (next: Arrangement) => void] {
   return [arrangement, setArrangement]
 }
 
+/** Which two moments are compared. */
+export interface Between {
+  session: string
+  from: string
+  to: string
+  version: number
+}
+
 interface FileListProps {
-  changes: Change[]
+  changes: SeenChange[]
   /** Changes beyond the listed ones. */
   more: number
+  between: Between
   arrangement: Arrangement
   arrange(next: Arrangement): void
   /** Key of the change that is open. */
@@ -41,7 +54,7 @@ interface FileListProps {
 }
 
 /** Finds files by a part of their path, whatever its case; the diff that is open stays. */
-export function FileList({ changes: all, more, arrangement, arrange, shown, pick, enter }: FileListProps) {
+export function FileList({ changes: all, more, between, arrangement, arrange, shown, pick, enter }: FileListProps) {
   const [filter, setFilter] = useState('')
   const changes = useMemo(() => matching(all, filter), [all, filter])
   const { rows, fold } = useRows(changes, arrangement, filter)
@@ -54,6 +67,11 @@ export function FileList({ changes: all, more, arrangement, arrange, shown, pick
     getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
     overscan: 10,
   })
+  const drawn = virtual.getVirtualItems()
+  const totals = useTotals(
+    between,
+    drawn.flatMap(({ index }) => rows[index]?.change ?? []),
+  )
   const open = rows.findIndex((row) => row.change && row.key === shown)
   const stood = cursor === null ? -1 : rows.findIndex(({ key }) => key === cursor)
   const active = stood >= 0 ? stood : open
@@ -134,7 +152,7 @@ export function FileList({ changes: all, more, arrangement, arrange, shown, pick
         className="group min-h-0 flex-1 overflow-y-auto"
       >
         <div className="relative" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, start, key }) => {
+          {drawn.map(({ index, start, key }) => {
             const row = rows[index]
             return row ? (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
@@ -148,13 +166,17 @@ export function FileList({ changes: all, more, arrangement, arrange, shown, pick
                 aria-setsize={row.place.of}
                 aria-expanded={row.folder?.isOpen}
                 aria-selected={index === open}
-                aria-label={spoken(row, isTree)}
-                title={visibleName(row.path)}
+                aria-label={spoken(row, isTree, totals.get(row.key))}
+                title={titleOf(row)}
                 onClick={() => act(row)}
                 className={`absolute inset-x-0 flex h-7 items-center gap-2 pr-3 ${index === open ? 'bg-accent-soft' : 'hover:bg-hover'} ${index === active && index !== open ? 'group-focus:outline-1 group-focus:-outline-offset-1 group-focus:outline-accent-line' : ''}`}
                 style={{ top: start, paddingLeft: 12 + Math.min(row.level - 1, DEEPEST_INDENT) * INDENT_PX }}
               >
-                {row.folder ? <FolderRow row={row} folder={row.folder} /> : <FileRow row={row} isTree={isTree} />}
+                {row.folder ? (
+                  <FolderRow row={row} folder={row.folder} />
+                ) : (
+                  <FileRow row={row} isTree={isTree} totals={totals.get(row.key)} />
+                )}
               </div>
             ) : null
           })}
@@ -173,7 +195,7 @@ export function FileList({ changes: all, more, arrangement, arrange, shown, pick
 }
 
 /** The rows, and a way to fold one. What a filter finds is shown, whatever was folded before. */
-function useRows(changes: Change[], arrangement: Arrangement, filter: string) {
+function useRows(changes: SeenChange[], arrangement: Arrangement, filter: string) {
   const tree = useMemo(() => (arrangement === 'tree' ? treeOf(changes) : null), [changes, arrangement])
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const [closedFound, setClosedFound] = useState<{ filter: string; paths: ReadonlySet<string> }>()
@@ -192,10 +214,35 @@ function useRows(changes: Change[], arrangement: Arrangement, filter: string) {
 
 const NONE: ReadonlySet<string> = new Set()
 
-function spoken({ name, path, change, folder }: Row, isTree: boolean): string {
+const NO_TOTALS: Totals = new Map()
+
+/** Lines of what is drawn, as far as they are known. */
+function useTotals({ session, from, to, version }: Between, drawn: readonly SeenChange[]): Totals {
+  const { rpc } = useHost()
+  const [known, setKnown] = useState<{ of: Totaller; totals: Totals } | null>(null)
+  const [totaller, setTotaller] = useState<Totaller | null>(null)
+  useEffect(() => {
+    const made: Totaller = createTotaller(
+      (changes, signal) => rpc.files.lines({ session, from, to, paths: changes.map(pathsOf) }, { signal }),
+      (totals) => setKnown({ of: made, totals }),
+    )
+    setTotaller(made)
+    return () => made.close()
+  }, [rpc, session, from, to])
+  useEffect(() => totaller?.want(drawn, version), [totaller, drawn, version])
+  return known && known.of === totaller ? known.totals : NO_TOTALS
+}
+
+const titleOf = ({ path, change }: Row): string =>
+  change?.was ? `${visibleName(change.was.path)} → ${visibleName(path)}` : visibleName(path)
+
+function spoken({ name, path, change, folder }: Row, isTree: boolean, totals: LineTotals | undefined): string {
   const what = visibleName(isTree ? name : path)
   if (folder) return [what, count(folder.files, 'file'), ...(change ? [wordOf(change)] : [])].join(', ')
-  return change ? `${what}, ${wordOf(change)}` : what
+  const lines = totals
+    ? [`${count(totals.added, 'line')} added, ${totals.deleted.toLocaleString('en-US')} deleted`]
+    : []
+  return [what, ...(change ? [wordOf(change)] : []), ...lines].join(', ')
 }
 
 function FolderRow({ row, folder }: { row: Row; folder: NonNullable<Row['folder']> }) {
@@ -213,24 +260,43 @@ function FolderRow({ row, folder }: { row: Row; folder: NonNullable<Row['folder'
   )
 }
 
-function FileRow({ row, isTree }: { row: Row; isTree: boolean }) {
+function FileRow({ row, isTree, totals }: { row: Row; isTree: boolean; totals: LineTotals | undefined }) {
   const { change, name, path } = row
   if (!change) return null
-  const folder = isTree ? '' : path.slice(0, path.length - name.length).replace(/\/$/, '')
+  const aside = change.was ? cameFrom(path, change.was.path) : isTree ? '' : folderOf(path)
   return (
     <>
-      <Letter status={change.status} />
-      <span className="flex min-w-0 flex-1 items-baseline gap-2">
-        <span className={`min-w-0 truncate ${change.status === 'deleted' ? 'text-ink-2 line-through' : ''}`}>
+      <Letter status={statusOf(change)} />
+      {/* What does not fit beside the name is not there at all: it wraps out of sight. */}
+      <span className="flex h-5 min-w-0 flex-1 flex-wrap items-baseline gap-x-2 overflow-hidden leading-5">
+        <span className={`max-w-full truncate ${change.status === 'deleted' ? 'text-ink-2 line-through' : ''}`}>
           {visibleName(name)}
           {change.kind === 'folder' ? '/' : ''}
         </span>
-        {folder ? (
-          <span className="min-w-0 flex-1 shrink-[3] truncate-start text-small text-ink-3">
-            <bdi>{visibleName(folder)}</bdi>
+        {aside ? (
+          <span className="flex min-w-14 flex-1 basis-14 gap-1 text-small leading-5 text-ink-3">
+            {change.was ? <span>←</span> : null}
+            <span className="min-w-0 truncate-start">
+              <bdi>{visibleName(aside)}</bdi>
+            </span>
           </span>
         ) : null}
       </span>
+      {totals ? <Lines totals={totals} /> : null}
     </>
+  )
+}
+
+const folderOf = (path: string): string => path.slice(0, path.length - leaf(path).length).replace(/\/$/, '')
+
+/** What of its old path says where it came from: the folder where the name is the same, else the name. */
+const cameFrom = (path: string, was: string): string => (leaf(path) === leaf(was) ? folderOf(was) || '/' : leaf(was))
+
+function Lines({ totals: { added, deleted } }: { totals: LineTotals }) {
+  return (
+    <span className="flex shrink-0 gap-1.5 text-tiny tabular-nums">
+      {added > 0 ? <span className="text-ok">+{added.toLocaleString('en-US')}</span> : null}
+      {deleted > 0 ? <span className="text-bad">−{deleted.toLocaleString('en-US')}</span> : null}
+    </span>
   )
 }

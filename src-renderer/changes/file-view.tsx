@@ -1,6 +1,6 @@
 /** One file's two sides: a text diff where there is one to draw, and an honest card where not. */
 import { useMemo, useState } from 'react'
-import type { Change, FilePair } from '../../src-main/contract/index.ts'
+import type { FilePair } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { Button } from '../elements/button.tsx'
 import { size } from '../elements/format.ts'
@@ -11,16 +11,17 @@ import { useHost } from '../host/context.ts'
 import { Card } from './card.tsx'
 import type { Layout } from './diff.tsx'
 import { ImageView } from './image-view.tsx'
-import { whatChanged, wordOf } from './letters.tsx'
+import { whatChanged } from './letters.tsx'
 import { Media } from './media.tsx'
-import type { Place } from './place.ts'
+import { type Place, pathsOf, placeKey } from './place.ts'
 import { Save } from './save.tsx'
+import type { SeenChange } from './seen.ts'
 import { isSvg } from './sniff.ts'
 import { LargeText, TextPair } from './text-pair.tsx'
 
 interface FileViewProps {
   session: string
-  change: Change
+  change: SeenChange
   from: string
   to: string
   version: number
@@ -32,9 +33,10 @@ export function FileView({ session, change, from, to, version, layout, ignoreWhi
   const { rpc } = useHost()
   const [anyway, setAnyway] = useState(false)
   const isFile = change.kind === 'file' || change.kind === 'symlink'
-  const { path, rawPath } = change
-  const asked = useAsked(isFile ? `${session} ${from} ${to} ${path}` : null, version, (signal) =>
-    rpc.files.pair({ session, path, rawPath, from, to }, { signal }),
+  const { path } = change
+  const place: Place = { session, change, from, to, version }
+  const asked = useAsked(isFile ? placeKey(place) : null, version, (signal) =>
+    rpc.files.pair({ session, ...pathsOf(change), from, to }, { signal }),
   )
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -42,7 +44,12 @@ export function FileView({ session, change, from, to, version, layout, ignoreWhi
         <span className="min-w-0 truncate-start font-mono text-code" title={visibleName(path)}>
           <bdi>{visibleName(path)}</bdi>
         </span>
-        <span className="shrink-0 text-ink-3">{wordOf(change)}</span>
+        <span
+          className={`text-ink-3 ${change.was ? 'min-w-16 shrink-[99] truncate' : 'shrink-0'}`}
+          title={change.was ? whatChanged(change) : undefined}
+        >
+          {whatChanged(change)}
+        </span>
         <span className="flex-1" />
         {change.kind === 'file' ? <Save session={session} change={change} from={from} to={to} /> : null}
       </div>
@@ -56,7 +63,7 @@ export function FileView({ session, change, from, to, version, layout, ignoreWhi
         ) : (
           <Pair
             pair={asked.value}
-            place={{ session, change, from, to, version }}
+            place={place}
             layout={layout}
             ignoreWhitespace={ignoreWhitespace}
             anyway={anyway}

@@ -9,7 +9,7 @@ import { DatabaseView } from './database-view.tsx'
 import type { Layout } from './diff.tsx'
 import { HexView } from './hex-view.tsx'
 import { ImageView } from './image-view.tsx'
-import { type Place, placeKey, sidesOf, withoutLog } from './place.ts'
+import { type Place, pathsOf, placeKey, sidesOf, withoutLog } from './place.ts'
 import { type FileRef, partOf, wholeOf } from './read-file.ts'
 import { contentOfBoth, HEAD_BYTES, type ImageType } from './sniff.ts'
 
@@ -43,9 +43,9 @@ export function Media({ place, pair, layout, large }: MediaProps) {
         <Picture place={place} pair={pair} type={asked.value.type} otherwise={bytes} />
       )
     case 'database':
-      return <DatabaseView place={place} path={place.change} otherwise={bytes} />
+      return <DatabaseView place={place} path={pathsOf(place.change)} otherwise={bytes} />
     case 'log': {
-      const path = withoutLog(place.change)
+      const path = withoutLog(pathsOf(place.change))
       return path ? <DatabaseView place={place} path={path} otherwise={bytes} /> : bytes
     }
     case 'other':

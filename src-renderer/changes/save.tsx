@@ -1,17 +1,18 @@
 /** Saves a file as it was on either side, byte for byte. */
 import { Download } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import type { Change, RewindError } from '../../src-main/contract/index.ts'
+import type { RewindError } from '../../src-main/contract/index.ts'
 import { visible } from '../../src-main/contract/text.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { leaf } from '../elements/format.ts'
 import { Spinner } from '../elements/spinner.tsx'
 import { useHost } from '../host/context.ts'
 import { type FileRef, partsOf } from './read-file.ts'
+import { nameThen, type SeenChange } from './seen.ts'
 
 interface SaveProps {
   session: string
-  change: Change
+  change: SeenChange
   from: string
   to: string
 }
@@ -21,14 +22,15 @@ type Saving = { state: 'idle' } | { state: 'saving'; bytes: number } | { state: 
 
 export function Save({ session, change, from, to }: SaveProps) {
   const { path, rawPath, before, after } = change
+  const now = { path, rawPath }
   const sides = [
-    { name: 'before', bytes: before, at: from },
-    { name: 'after', bytes: after, at: to },
+    { name: 'before', bytes: before, at: from, path: nameThen(change) ?? now },
+    { name: 'after', bytes: after, at: to, path: now },
   ].filter((side) => side.bytes !== null)
-  return sides.map(({ name, bytes, at }) => (
+  return sides.map(({ name, bytes, at, path }) => (
     <SaveOne
       key={name}
-      file={{ session, path, rawPath, at }}
+      file={{ session, ...path, at }}
       bytes={bytes ?? 0}
       label={sides.length === 1 ? 'Save as it was' : `Save as it was ${name}`}
       text={sides.length === 1 ? 'Save' : name === 'before' ? 'Before' : 'After'}

@@ -1,6 +1,6 @@
 /** Two texts beside each other, or one in the other. */
 import { useEffect, useState } from 'react'
-import type { Change, FilePair } from '../../src-main/contract/index.ts'
+import type { FilePair } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { Loading, Problem } from '../elements/problem.tsx'
 import { useAsked } from '../host/asked.ts'
@@ -13,11 +13,12 @@ import { whatChanged } from './letters.tsx'
 import { notesOf } from './notes.ts'
 import { type Place, placeKey, sidesOf } from './place.ts'
 import { bytesOf, type FileRef } from './read-file.ts'
+import type { SeenChange } from './seen.ts'
 
 interface TextPairProps {
   before: string | null
   after: string | null
-  change: Change
+  change: SeenChange
   layout: Layout
   ignoreWhitespace: boolean
 }
@@ -65,7 +66,7 @@ export function LargeText({ place, pair, layout, ignoreWhitespace, otherwise }: 
 
 interface ComparedProps {
   comparison: Comparison
-  change: Change
+  change: SeenChange
   layout: Layout
   ignoreWhitespace: boolean
   /** On which of them the file is. */

@@ -1,5 +1,6 @@
 /** The files that differ as a tree of their folders: what is drawn of it, row by row. */
 import type { Change } from '../../src-main/contract/index.ts'
+import type { SeenChange } from './seen.ts'
 
 export interface Row {
   /** Unlike any other row's. */
@@ -12,14 +13,14 @@ export interface Row {
   /** Among the rows of the same folder. */
   place: { at: number; of: number }
   /** Null for a folder that is itself as it was. */
-  change: Change | null
+  change: SeenChange | null
   /** Of a row with others beneath it; null for one without. */
   folder: { isOpen: boolean; files: number } | null
 }
 
 export interface Folder {
   folders: Map<string, Folder>
-  files: Change[]
+  files: SeenChange[]
   name: string
   path: string
   change: Change | null
@@ -31,7 +32,7 @@ export interface Folder {
 export const keyOf = ({ path, rawPath }: Pick<Change, 'path' | 'rawPath'>): string => rawPath ?? path
 
 /** @param changes sorted by path, so that a folder comes before what is in it */
-export function treeOf(changes: readonly Change[]): Folder {
+export function treeOf(changes: readonly SeenChange[]): Folder {
   const root = folder('', '')
   const holds = foldersIn(changes)
   for (const change of changes) {
@@ -120,7 +121,7 @@ function joined(first: Folder): { name: string; folder: Folder } {
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The rows of the plain list, in the order of the changes. */
-export const listOf = (changes: readonly Change[]): Row[] =>
+export const listOf = (changes: readonly SeenChange[]): Row[] =>
   changes.map((change, at) => ({
     key: keyOf(change),
     name: change.path.slice(change.path.lastIndexOf('/') + 1),
@@ -132,7 +133,7 @@ export const listOf = (changes: readonly Change[]): Row[] =>
   }))
 
 /** What is shown before anything is chosen: the first file, else the first that changed. */
-export function firstFile(rows: readonly Row[]): Change | null {
+export function firstFile(rows: readonly Row[]): SeenChange | null {
   const changed = rows.map(({ change }) => change).filter((change) => change !== null)
   return changed.find(({ kind }) => kind === 'file') ?? changed[0] ?? null
 }
