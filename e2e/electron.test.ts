@@ -20,6 +20,9 @@ import {
 import { suiteNeeding } from './needs.ts'
 import { MainWindow } from './pages/main-window.ts'
 
+/** In the app's own process: what it asked the desktop for, and what the person answers there. */
+declare const standin: typeof import('./electron-standin/record.ts').record
+
 suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
   let app: App
   let page: Page
@@ -56,15 +59,18 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
 
     test('the keyboard alone', () => keyboardAlone({ page, data: app.data }))
 
-    test('quitting lets go of the sandboxes, and the next start has them again, window and all', async () => {
+    test('quitting asks, and lets go of the sandboxes; the next start has them again, window and all', async () => {
       await sessionFromTheTerminal({ page, data: app.data })
-      const code = await app.quit(() =>
-        app.electron.evaluate(({ BrowserWindow }) => {
-          const [window] = BrowserWindow.getAllWindows()
-          window?.setBounds({ x: 40, y: 30, width: 1000, height: 700 })
-          window?.close()
-        }),
-      )
+      await app.electron.evaluate(({ app, BrowserWindow }) => {
+        standin.questionAnswers.push(1)
+        BrowserWindow.getAllWindows()[0]?.setBounds({ x: 40, y: 30, width: 1000, height: 700 })
+        app.quit()
+      })
+      const questions = () => app.electron.evaluate(() => standin.questions)
+      await expect.poll(questions).toMatchObject([{ message: 'Quit while a session is live?' }])
+      // The person stayed.
+      await new MainWindow(page).session('from_terminal, live').waitFor()
+      const code = await app.quit(() => app.electron.evaluate(({ app }) => app.quit()))
       expect(code).toBe(0)
       page = await app.start()
       const window = new MainWindow(page)
@@ -75,6 +81,48 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
       expect(bounds).toEqual({ x: 40, y: 30, width: 1000, height: 700 })
       const { content } = await app.data.json<{ content: string }>('--session', 'from_terminal', 'read', 'a.txt')
       expect(content).toBe('one')
+    })
+
+    test('a window that is closed while a session is live leaves the app there to ask for decisions', async () => {
+      await app.data.json('init', app.data.folder('shop'), '--session', 'shop')
+      await app.data.json('--session', 'shop', 'checkpoint', 'stable')
+      const unknown = ['--to', 'stable', '--verifier', 'echo 48 collected', '--retries', '0']
+      await app.data.json('--session', 'shop', 'auto-rollback', 'test_failure', ...unknown)
+      const desk = () =>
+        app.electron.evaluate(({ BrowserWindow }) => ({
+          windows: BrowserWindow.getAllWindows().length,
+          badge: standin.badge,
+          told: standin.notifications.map(({ title }) => title),
+          menu: standin.tray?.menu.flatMap(({ label }) => label ?? []),
+        }))
+      await app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close())
+      const resting = { windows: 0, badge: 0, told: [], menu: ['Show Rewind', 'Quit Rewind'] }
+      await expect.poll(desk).toEqual(resting)
+
+      const verify = app.data.cli('--session', 'shop', 'verify')
+      const told = ['shop waits for your decision']
+      await expect
+        .poll(desk)
+        .toMatchObject({ windows: 0, badge: 1, told, menu: ['Decide: shop…', 'Show Rewind', 'Quit Rewind'] })
+      const opened = app.electron.waitForEvent('window')
+      await app.electron.evaluate(() => standin.notifications[0]?.click())
+      page = await opened
+      const sheet = page.getByRole('dialog', { name: 'The verifier could not decide' })
+      await sheet.waitFor()
+      await expect.poll(() => page.title()).toBe('(1) shop · Rewind')
+      await page.waitForTimeout(600)
+      await sheet.getByRole('button', { name: 'Roll back', exact: true }).click()
+      expect((await verify).code).not.toBe(0)
+      await expect.poll(desk).toMatchObject({ windows: 1, badge: 0, told: [], menu: resting.menu })
+      await expect.poll(() => page.title()).toBe('shop · Rewind')
+    })
+
+    test('without a live session the app ends with its window', async () => {
+      await new MainWindow(page).sessionsPane.waitFor()
+      const code = await app.quit(() =>
+        app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close()),
+      )
+      expect(code).toBe(0)
     })
 
     test('a page can neither leave, nor open windows by itself, nor get a permission', async () => {
@@ -96,7 +144,6 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
       await page.getByRole('link', { name: 'out' }).click()
       const seen = () =>
         app.electron.evaluate(() => {
-          const { standin } = globalThis as unknown as { standin: typeof import('./electron-standin/record.ts').record }
           const { external, permissionRequest, permissionCheck, devicePermission } = standin
           return {
             external,

@@ -18,6 +18,7 @@ import { KeySheet } from './session/key-sheet.tsx'
 import { type Action, onAction, useKeys } from './session/keys.ts'
 import { SessionView } from './session/session-view.tsx'
 import { StatusBar } from './session/status-bar.tsx'
+import { useTitle } from './session/title.ts'
 import { SessionList } from './sessions/session-list.tsx'
 import { Sheets } from './sheets/sheets.tsx'
 import { Start } from './start/start.tsx'
@@ -30,6 +31,7 @@ export function App() {
   const [palette, setPalette] = useState(false)
   const layout = useDefaultLayout({ id: 'rewind:window-panes' })
   const refusal = useConnection((connection) => connection.refusal)
+  useTitle()
   useKeys()
   useActions(
     () => setKeys(true),

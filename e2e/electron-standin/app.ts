@@ -4,9 +4,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { browser } from './chromium.ts'
 import { loud } from './loud.ts'
+import { record } from './record.ts'
 
 /** A window, as far as quitting is concerned. */
 interface Closable {
+  mayClose(): boolean
   destroy(): Promise<void>
 }
 
@@ -77,6 +79,11 @@ class App extends EventEmitter {
     return true
   }
 
+  setBadgeCount(count: number): boolean {
+    record.badge = count
+    return true
+  }
+
   quit(): void {
     if (this.#quitting) return
     this.#quitting = true
@@ -86,7 +93,7 @@ class App extends EventEmitter {
   async #quit(): Promise<void> {
     const before = stoppable({})
     this.emit('before-quit', before)
-    if (!before.defaultPrevented) {
+    if (!before.defaultPrevented && [...this.windows].every((window) => window.mayClose())) {
       for (const window of [...this.windows]) await window.destroy()
       const last = stoppable({})
       this.emit('will-quit', last)

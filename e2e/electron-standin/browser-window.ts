@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { app, stoppable } from './app.ts'
 import { browser } from './chromium.ts'
 import { loud } from './loud.ts'
+import { record } from './record.ts'
 import { nativeTheme } from './surroundings.ts'
 import { announce, WebContents } from './web-contents.ts'
 
@@ -111,12 +112,17 @@ export class BrowserWindow extends EventEmitter {
   }
 
   close(): void {
-    const event = stoppable({})
-    this.emit('close', event)
-    if (!event.defaultPrevented) void this.destroy()
+    if (this.mayClose()) void this.destroy()
   }
 
-  /** Without asking anybody. Quitting asks by `close` first. */
+  /** Asks the app, which may keep it; quitting asks so too. */
+  mayClose(): boolean {
+    const event = stoppable({})
+    this.emit('close', event)
+    return !event.defaultPrevented
+  }
+
+  /** Without asking anybody. */
   async destroy(): Promise<void> {
     await this.#page.then((page) => page.close()).catch(() => {})
     this.#closed()
@@ -134,6 +140,11 @@ export class BrowserWindow extends EventEmitter {
 
   static getAllWindows(): BrowserWindow[] {
     return [...windows]
+  }
+
+  static getFocusedWindow(): BrowserWindow | null {
+    const seen = [...windows].filter((window) => window.isVisible() && !window.isMinimized())
+    return record.isElsewhere ? null : (seen[0] ?? null)
   }
 
   static fromWebContents({ id }: WebContents): BrowserWindow | null {

@@ -2,9 +2,37 @@
 import { app } from './app.ts'
 import { BrowserWindow } from './browser-window.ts'
 import { ipcMain } from './ipc-main.ts'
-import { dialog, Menu, nativeTheme, screen, session, shell } from './surroundings.ts'
+import { dialog, Menu, Notification, nativeImage, nativeTheme, screen, session, shell, Tray } from './surroundings.ts'
 
-export { app, BrowserWindow, dialog, ipcMain, Menu, nativeTheme, screen, session, shell }
+const parts = {
+  app,
+  BrowserWindow,
+  dialog,
+  ipcMain,
+  Menu,
+  nativeImage,
+  nativeTheme,
+  Notification,
+  screen,
+  session,
+  shell,
+  Tray,
+}
+
+export {
+  app,
+  BrowserWindow,
+  dialog,
+  ipcMain,
+  Menu,
+  Notification,
+  nativeImage,
+  nativeTheme,
+  screen,
+  session,
+  shell,
+  Tray,
+}
 
 /** Asked by Playwright, to find the window of a page. */
 export const webContents = {
@@ -12,4 +40,4 @@ export const webContents = {
     BrowserWindow.getAllWindows().find((window) => window.webContents.targetId === id)?.webContents,
 }
 
-export default { app, BrowserWindow, dialog, ipcMain, Menu, nativeTheme, screen, session, shell, webContents }
+export default { ...parts, webContents }

@@ -1,6 +1,6 @@
 /** What lies around the window: menu, dialogs, the person's browser, session, theme, screens. Recorded, not shown. */
 import { EventEmitter } from 'node:events'
-import type { MenuItemConstructorOptions } from 'electron'
+import type { MenuItemConstructorOptions, MessageBoxOptions } from 'electron'
 import { loud } from './loud.ts'
 import { record } from './record.ts'
 
@@ -20,6 +20,10 @@ export const dialog = loud(
       record.dialogs.push(args.at(-1))
       return Promise.resolve(record.dialogAnswers.shift() ?? { canceled: true, filePaths: [] })
     },
+    showMessageBox: (options: MessageBoxOptions) => {
+      record.questions.push(options)
+      return Promise.resolve({ response: record.questionAnswers.shift() ?? 0, checkboxChecked: false })
+    },
     showErrorBox: (title: string, content: string) => {
       record.errors.push({ title, content })
       process.stderr.write(`${title}\n${content}\n`)
@@ -27,6 +31,45 @@ export const dialog = loud(
   },
   'dialog',
 )
+
+/** What the desktop tells the person; a click on it is the tests'. */
+class DesktopNotification extends EventEmitter {
+  readonly #shown: (typeof record.notifications)[number]
+
+  constructor({ title = '', body = '' }: { title?: string; body?: string }) {
+    super()
+    this.#shown = { title, body, click: () => this.emit('click', {}) }
+  }
+
+  show(): void {
+    record.notifications.push(this.#shown)
+  }
+
+  close(): void {
+    record.notifications = record.notifications.filter((one) => one !== this.#shown)
+  }
+}
+
+export { DesktopNotification as Notification }
+
+export class Tray extends EventEmitter {
+  constructor() {
+    super()
+    record.tray = { tip: '', menu: [] }
+  }
+
+  setToolTip(tip: string): void {
+    if (record.tray) record.tray.tip = tip
+  }
+
+  setContextMenu(menu: MenuItemConstructorOptions[]): void {
+    if (record.tray) record.tray.menu = menu
+  }
+}
+
+const image = { resize: () => image }
+
+export const nativeImage = loud({ createFromPath: () => image }, 'nativeImage')
 
 export const shell = loud(
   {

@@ -4,8 +4,15 @@
  */
 import { RPCHandler } from '@orpc/server/message-port'
 import type { MessagePortMain } from 'electron'
-import { HostBusyError, HostRunningError, jsonSerializers } from '../contract/index.ts'
-import { type LocalSocket, reachHost } from '../serve/client/index.ts'
+import {
+  type Escalation,
+  HostBusyError,
+  HostRunningError,
+  isLive,
+  jsonSerializers,
+  type SessionSummary,
+} from '../contract/index.ts'
+import { connectHost, type LocalSocket, reachHost } from '../serve/client/index.ts'
 import { type Connection, rendererFolder, startHost, version } from '../serve/index.ts'
 
 export interface HostLink {
@@ -57,6 +64,31 @@ async function clientOf(home: string): Promise<HostLink> {
     },
     lost,
     close: async () => watch.close(),
+  }
+}
+
+/**
+ * Verdicts that wait for a person, from now on and until the line breaks. Whoever listens is there to be asked: the app
+ * without a window, too.
+ */
+export async function* waitingAt(home: string, signal: AbortSignal): AsyncGenerator<Escalation[]> {
+  const client = await connectHost({ home, start: false })
+  try {
+    yield* await client.rpc.escalations.watch({ as: 'window' }, { signal })
+  } finally {
+    client.close()
+  }
+}
+
+/** Sessions that are live at whoever hosts the data folder; none where nobody does. */
+export async function liveAt(home: string): Promise<SessionSummary[]> {
+  const client = await connectHost({ home, start: false })
+  try {
+    return (await client.rpc.sessions.list()).filter(isLive)
+  } catch {
+    return []
+  } finally {
+    client.close()
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Electron's entry: one instance per data folder, one window, and the host behind it. Quitting lets go of the
- * sandboxes, which go on; the next start finds them again.
+ * Electron's entry: one instance per data folder, one window, and the host behind it. A window that is closed while
+ * sessions are live leaves the app among the desktop's icons. Quitting lets go of the sandboxes, which go on; the next
+ * start finds them again.
  */
 import { join } from 'node:path'
 import {
@@ -11,20 +12,25 @@ import {
   type IpcMainInvokeEvent,
   ipcMain,
   Menu,
+  Notification,
   session,
 } from 'electron'
 import { RewindError } from '../contract/index.ts'
 import { dataFolder, ensureHome, rendererFolder } from '../serve/index.ts'
+import { Attention, type Notice } from './attention.ts'
 import { PICK_FOLDER, RPC_PORT } from './channels.ts'
 import { guardAllPages, guardSession } from './guards.ts'
-import { type HostLink, openHostLink } from './host-link.ts'
+import { type HostLink, liveAt, openHostLink, waitingAt } from './host-link.ts'
 import { buildMenu } from './menu.ts'
 import { createPageCheck } from './our-page.ts'
+import { QUIT, quitQuestion } from './quitting.ts'
+import { createTray } from './tray.ts'
 import { bringToFront, openMainWindow, preloadFile } from './window.ts'
 
 const devServer = app.isPackaged ? undefined : process.env.ELECTRON_RENDERER_URL
 const entry = devServer ? { url: devServer } : { file: join(rendererFolder, 'index.html') }
 const isOurPage = createPageCheck(entry)
+const icon = join(import.meta.dirname, '../../resources/icons/icon.png')
 
 try {
   const home = ensureHome(dataFolder())
@@ -40,27 +46,35 @@ try {
 
 async function run(home: string): Promise<void> {
   let link: Promise<HostLink> | undefined
-  const openWindow = () =>
-    openMainWindow({
-      entry,
-      preload: preloadFile,
-      icon: join(import.meta.dirname, '../../resources/icons/icon.png'),
-      placementFile: join(home, 'window.json'),
-    })
-
-  app.on('second-instance', () => {
+  const over = new AbortController()
+  const openWindow = () => {
     const [window] = BrowserWindow.getAllWindows()
     if (window) bringToFront(window)
-    else openWindow()
+    else openMainWindow({ entry, preload: preloadFile, icon, placementFile: join(home, 'window.json') })
+  }
+
+  app.on('second-instance', openWindow)
+  app.on('window-all-closed', async () => {
+    if (process.platform === 'darwin') return
+    const live = await liveAt(home)
+    if (live.length === 0 && BrowserWindow.getAllWindows().length === 0) app.quit()
   })
-  app.on('window-all-closed', () => {
-    if (process.platform !== 'darwin') app.quit()
+  let mayQuit = false
+  app.on('before-quit', (event) => {
+    if (mayQuit || !link) return
+    event.preventDefault()
+    void liveAt(home).then(async (live) => {
+      if (live.length > 0 && (await dialog.showMessageBox(quitQuestion(live))).response !== QUIT) return
+      mayQuit = true
+      app.quit()
+    })
   })
   app.on('will-quit', (event) => {
     if (!link) return
     event.preventDefault()
     const closing = link.then((open) => open.close())
     link = undefined
+    over.abort()
     void closing.catch(console.error).finally(() => app.quit())
   })
   guardAllPages(app, isOurPage)
@@ -92,9 +106,24 @@ async function run(home: string): Promise<void> {
 
   await link
   openWindow()
-  app.on('activate', () => {
-    if (BrowserWindow.getAllWindows().length === 0) openWindow()
+  app.on('activate', openWindow)
+  const tray = createTray(icon, { open: openWindow, quit: () => app.quit() })
+  const attention = new Attention({
+    isLooking: () => BrowserWindow.getFocusedWindow() !== null,
+    notify: (title, body) => notify(title, body, openWindow),
+    count(waiting) {
+      app.setBadgeCount(waiting.length)
+      tray.show(waiting)
+    },
   })
+  void attention.follow(() => waitingAt(home, over.signal), over.signal)
+}
+
+function notify(title: string, body: string, open: () => void): Notice {
+  const notification = new Notification({ title, body, icon, timeoutType: 'never' })
+  notification.on('click', open)
+  notification.show()
+  return notification
 }
 
 function reloadWindows(): void {

@@ -1,7 +1,5 @@
 /** One session: header, timeline, and the selected moment beside it. */
-import { useEffect } from 'react'
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
-import { visibleName } from '../../src-main/contract/text.ts'
 import { Boundary } from '../elements/boundary.tsx'
 import { Loading, Problem } from '../elements/problem.tsx'
 import { Waiting } from '../escalation/waiting.tsx'
@@ -18,10 +16,6 @@ export function SessionView() {
   const details = useSession((state) => state.details)
   const timeline = useSession((state) => state.timeline)
   const layout = useDefaultLayout({ id: 'rewind:session-panes' })
-  const title = details ? `${visibleName(details.name)} · Rewind` : 'Rewind'
-  useEffect(() => {
-    document.title = title
-  }, [title])
   if (load === 'failed' && problem && !timeline)
     return <Problem message={problem.message} nextStep={problem.nextStep} again={() => void session.reload()} />
   if (!details || !timeline) return <Loading what="Opening the session" />
