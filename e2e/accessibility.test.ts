@@ -20,7 +20,11 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
     'the changes': (window) => window.files.waitFor(),
     'a point': (window) => window.point(/^pre_migration/).click(),
     'two points': ({ page }) => page.keyboard.press('Shift+ArrowUp'),
-    'the messages': (window) => window.tab('Messages').click(),
+    'the messages': async (window) => {
+      await window.point(/^pre_migration/).click()
+      await window.tab('Messages').click()
+      await window.later.waitFor()
+    },
     'the output': (window) => window.tab('Output').click(),
     'the ledger': (window) => window.tab('Ledger').click(),
     'a row of the ledger': async (window) => {

@@ -100,6 +100,12 @@ async function expectDemoTold(window: MainWindow, data: DataFolder): Promise<voi
   await window.tab('Messages').click()
   await window.conversation.getByText('resume', { exact: true }).waitFor(VISIBLE)
   await window.cut.getByText('Now the lock after five attempts.').waitFor(VISIBLE)
+  // At the point the conversation ends before it, and what came later is told apart.
+  await window.point(/^stable, checkpoint, pass/).click()
+  await window.later.getByText('resume', { exact: true }).waitFor(VISIBLE)
+  expect(await window.later.getByText('Compare passwords in constant time').count()).toBe(0)
+  await window.now.click()
+  await window.later.waitFor({ state: 'detached' })
   const { messages, problems } = await data.ask((rpc) => rpc.messages.get({ session: session.id, at: 'now' }))
   expect(problems).toEqual([])
   expect(JSON.stringify(messages)).not.toContain('call_2')

@@ -115,6 +115,11 @@ export class MainWindow {
     return this.page.getByRole('list', { name: 'Cut by the rewind' })
   }
 
+  /** What was said after the point that is looked at. */
+  get later(): Locator {
+    return this.page.getByRole('list', { name: 'After this point' })
+  }
+
   get toolCalls(): Locator {
     return this.page.getByRole('list', { name: 'Tool calls' })
   }

@@ -14,6 +14,8 @@ interface MessageViewProps {
   cue?: boolean
   /** A rewind took it out. */
   cut?: boolean
+  /** It was said after the moment that is looked at. */
+  later?: boolean
   /** Selects the moment at which it, and what it asked for, is seen. */
   show?: ((place: number, isCall: boolean) => void) | null
   /** Its index, for `show`. */
@@ -25,6 +27,7 @@ export const MessageView = memo(function MessageView({
   raw,
   cue,
   cut,
+  later,
   show = null,
   place = 0,
 }: MessageViewProps) {
@@ -35,7 +38,7 @@ export const MessageView = memo(function MessageView({
   const whole = cue === true && !within
   return (
     <li
-      className={`group relative grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 px-4 py-1.5 ${whole ? 'border-l-2 border-accent bg-accent-soft pl-3.5' : ''} ${cut ? 'text-ink-2' : ''}`}
+      className={`group relative grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 px-4 py-1.5 ${whole && !later ? 'border-l-2 border-accent bg-accent-soft pl-3.5' : ''} ${cut ? 'text-ink-2' : later ? 'text-ink-3' : ''}`}
     >
       <span className={`pt-px text-right text-small ${whole ? 'font-medium text-accent' : 'text-ink-3'}`}>
         {whole ? <Resume /> : <Name className="block">{role}</Name>}
@@ -55,12 +58,12 @@ export const MessageView = memo(function MessageView({
         ) : (
           parts.map((part, index) =>
             within && index === parts.length - 1 ? (
-              <div key={index} className="border-l-2 border-accent bg-accent-soft py-1 pl-2">
+              <div key={index} className={later ? '' : 'border-l-2 border-accent bg-accent-soft py-1 pl-2'}>
                 <Resume />
-                <PartView part={part} cut={false} />
+                <PartView part={part} cut={false} later={later ?? false} />
               </div>
             ) : (
-              <PartView key={index} part={part} cut={cut ?? false} />
+              <PartView key={index} part={part} cut={cut ?? false} later={later ?? false} />
             ),
           )
         )}
@@ -76,18 +79,19 @@ const Resume = () => (
   </span>
 )
 
-function PartView({ part, cut }: { part: Part; cut: boolean }) {
+function PartView({ part, cut, later }: { part: Part; cut: boolean; later: boolean }) {
+  const tone = later ? 'text-ink-3' : 'text-ink-2'
   switch (part.kind) {
     case 'text':
       return <Block className={cut ? 'line-through decoration-ink-3/60' : ''}>{part.text}</Block>
     case 'thinking':
-      return <Block className="border-l border-line-strong pl-2 text-ink-2 italic">{part.text}</Block>
+      return <Block className={`border-l border-line-strong pl-2 italic ${tone}`}>{part.text}</Block>
     case 'call':
       return <Call name={part.name} fields={part.fields} cut={cut} />
     case 'result':
-      return <Result text={part.text} failed={part.failed} />
+      return <Result text={part.text} failed={part.failed} tone={tone} />
     case 'other':
-      return <Block className="font-mono text-code text-ink-2">{`${part.type} ${part.json}`}</Block>
+      return <Block className={`font-mono text-code ${tone}`}>{`${part.type} ${part.json}`}</Block>
   }
 }
 
@@ -125,7 +129,7 @@ function Call({ name, fields, cut }: { name: string; fields: Field[]; cut: boole
   )
 }
 
-function Result({ text, failed }: { text: string; failed: boolean }) {
+function Result({ text, failed, tone }: { text: string; failed: boolean; tone: string }) {
   return (
     <div className="flex min-w-0 gap-2">
       <CornerDownRight
@@ -133,7 +137,7 @@ function Result({ text, failed }: { text: string; failed: boolean }) {
         aria-label="result"
         className={`mt-1 shrink-0 ${failed ? 'text-bad' : 'text-ink-3'}`}
       />
-      <Block className="flex-1 font-mono text-code text-ink-2">{text === '' ? '(no output)' : text}</Block>
+      <Block className={`flex-1 font-mono text-code ${tone}`}>{text === '' ? '(no output)' : text}</Block>
     </div>
   )
 }

@@ -1,6 +1,6 @@
 /** The conversation as it stood at the selected moment, and what a rewind cut from it. */
 import { Braces, CircleCheck, ListChecks, Scissors, TriangleAlert, Wrench } from 'lucide-react'
-import { useCallback, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { MAIN } from '../../src-main/contract/format-names.ts'
 import type {
@@ -21,7 +21,9 @@ import { useHost, useSession } from '../host/context.ts'
 import { newestOf, pointOf } from '../timeline/moments.ts'
 import { NOW } from '../timeline/selection-store.ts'
 import { messagesBefore, momentOfMessage } from '../timeline/step.ts'
+import { After } from './after.tsx'
 import { cutBy, cutMessages } from './cut.ts'
+import { endOfLine, type Later, laterMessages } from './later.ts'
 import { MessageView } from './message-view.tsx'
 
 /** Each provider's way of writing, as people call it. */
@@ -61,26 +63,34 @@ export function Messages() {
   const left = useAsked(cut && `${session} ${cut.tip} ${conversation}`, 0, (signal) =>
     rpc.messages.get({ session: session ?? '', at: cut?.tip ?? '', conversation }, { signal }),
   )
+  // Asked for once for a whole line: going from point to point shows another part of the same history.
+  const end = timeline && endOfLine(timeline, at)
+  const ahead = useAsked(end && `${session} ${end} ${conversation}`, end === NOW ? revision : 0, (signal) =>
+    rpc.messages.get({ session: session ?? '', at: end ?? NOW, conversation }, { signal }),
+  )
   const validity = useAsked(judging ? session && `${session} ${at} ${conversation}` : null, version, (signal) =>
     rpc.messages.validity({ session: session ?? '', at, conversation }, { signal }),
   )
 
   // Points count the messages of all conversations together: with several there is no telling which of them are meant.
   const alone = conversations.length === 1 && timeline !== null
-  const show = useCallback(
-    (place: number, isCall: boolean) => {
-      if (!timeline) return
-      const moment = momentOfMessage(timeline, at, place)
-      if (isCall) selection.changesOf(moment)
-      else selection.select(moment)
-    },
-    [timeline, at, selection],
+  const [show, showLater] = useMemo(
+    () =>
+      [at, end ?? NOW].map((of) => (place: number, isCall: boolean) => {
+        if (!timeline) return
+        const moment = momentOfMessage(timeline, of, place)
+        if (isCall) selection.changesOf(moment)
+        else selection.select(moment)
+      }),
+    [timeline, at, end, selection],
   )
 
-  if (asked.state === 'loading') return <Loading what="Reading the conversation" />
+  if (asked.state === 'loading' || (end && ahead.state === 'loading'))
+    return <Loading what="Reading the conversation" />
   if (asked.state === 'failed')
     return <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
   const gone = left.state === 'ready' ? cutMessages(withoutCue(left.value), asked.value.messages) : []
+  const later = end && ahead.state === 'ready' ? laterMessages(ahead.value.messages, asked.value.messages) : []
   const repairs = timeline && cut ? repairsOf(ledger, timeline, cut.tip) : []
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -123,7 +133,7 @@ export function Messages() {
           ))}
         </ul>
       ) : null}
-      {asked.value.messages.length === 0 && gone.length === 0 ? (
+      {asked.value.messages.length + gone.length + later.length === 0 ? (
         <Nothing title="No conversation here">
           An agent’s messages appear as it hands them over; a rewind takes them back together with the files.
         </Nothing>
@@ -136,7 +146,10 @@ export function Messages() {
           repairs={repairs}
           raw={raw}
           before={alone && other === null ? messagesBefore(timeline, at) : null}
-          show={alone ? show : null}
+          later={later}
+          laterCue={ahead.state === 'ready' ? ahead.value.cue : null}
+          show={(alone && show) || null}
+          showLater={(alone && showLater) || null}
         />
       )}
     </div>
@@ -164,14 +177,38 @@ interface HistoryProps {
   raw: boolean
   /** How many were there before the step that is looked at; null where nobody can tell. */
   before: number | null
+  later: Later[]
+  laterCue: number | null
   show: ((place: number, isCall: boolean) => void) | null
+  showLater: ((place: number, isCall: boolean) => void) | null
 }
 
-function History({ conversation: { messages, cue }, gone, branch, repairs, raw, before, show }: HistoryProps) {
+/** How far down the line between then and later stands at first: most of what is in view is of the moment itself. */
+const LATER_AT = 0.7
+
+function History({
+  conversation: { messages, cue },
+  gone,
+  branch,
+  repairs,
+  raw,
+  before,
+  later,
+  laterCue,
+  show,
+  showLater,
+}: HistoryProps) {
   const [shown, setShown] = useState(PAGE)
   const first = Math.max(0, messages.length - shown)
   const cutAt = gone.length === 0 ? -1 : (cue ?? messages.length)
   const box = useStickToEnd<HTMLOListElement>(messages.length + gone.length)
+  const after = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    const [scroller, line] = [box.current, after.current]
+    if (!scroller || !line) return
+    const { top, height } = scroller.getBoundingClientRect()
+    scroller.scrollTop += line.getBoundingClientRect().top - top - height * LATER_AT
+  }, [box])
   return (
     <ol ref={box} aria-label="Conversation" className="min-h-0 flex-1 overflow-y-auto py-2 select-text">
       {first > 0 ? (
@@ -194,6 +231,7 @@ function History({ conversation: { messages, cue }, gone, branch, repairs, raw, 
         ]
       })}
       {cutAt >= messages.length ? <Cut messages={gone} branch={branch} repairs={repairs} raw={raw} /> : null}
+      {later.length > 0 ? <After ref={after} later={later} cue={laterCue} raw={raw} show={showLater} /> : null}
     </ol>
   )
 }
