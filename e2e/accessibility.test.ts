@@ -62,6 +62,17 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
       await window.commitSheet.waitFor()
     },
   },
+  committing: {
+    'the hunks of a file, and of a merge': async (window) => {
+      await window.now.waitFor()
+      await window.page.keyboard.press('w')
+      const sheet = window.commitSheet
+      await sheet.getByRole('combobox', { name: 'What to do with src/tax.py' }).selectOption('Merge both')
+      await sheet.getByRole('group', { name: 'Hunks of src/tax.py' }).waitFor()
+      await sheet.getByRole('button', { name: 'Difference of src/prices.py' }).click()
+      await sheet.getByRole('checkbox', { name: /^Hunk 2 of 4/ }).uncheck()
+    },
+  },
   tampered: {
     'how an agent comes in': async ({ page }) => {
       await page.getByRole('button', { name: 'Connect an agent…' }).click()

@@ -7,6 +7,7 @@ import { launchBrowser, show } from './browser.ts'
 import { TestHost } from './host.ts'
 import {
   afterARun,
+  commitHunks,
   commitToTheWorkspace,
   emptyState,
   goAnywhere,
@@ -90,6 +91,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   })
 
   test('a commit to the workspace, and its undo', () => commitToTheWorkspace({ page, data: host }))
+
+  test('a commit of hunks, and of a merge', () => commitHunks({ page, data: host }))
 
   test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: host }))
 

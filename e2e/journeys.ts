@@ -286,6 +286,57 @@ export async function commitToTheWorkspace({ page, data }: Stage): Promise<void>
   await sheet.waitFor({ state: 'hidden' })
 }
 
+/** Of a file some hunks, by the keyboard; and a file that both sides changed, merged. */
+export async function commitHunks({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  const folder = data.folder('shop-of-hunks')
+  const onHost = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const numbers = (edits: Record<number, string> = {}) =>
+    Array.from({ length: 20 }, (_, at) => `${edits[at + 1] ?? `line ${at + 1}`}\n`).join('')
+  for (const name of ['both.txt', 'mine.txt']) writeFileSync(join(folder, name), numbers())
+  await data.json('init', folder, '--session', 'choosing')
+  await data.json('--session', 'choosing', 'write', 'mine.txt', numbers({ 2: 'two', 18: 'eighteen' }))
+  await data.json('--session', 'choosing', 'write', 'both.txt', numbers({ 5: 'five', 10: 'ten' }))
+  writeFileSync(join(folder, 'both.txt'), numbers({ 10: 'TEN', 15: 'fifteen' }))
+  await window.session('choosing').click()
+  await window.now.waitFor(VISIBLE)
+
+  await page.keyboard.press('w')
+  const sheet = window.commitSheet
+  await sheet.getByText('1 in the way').waitFor(VISIBLE)
+  await tabTo(page, ({ name, role }) => name === 'Difference of mine.txt' && role === 'button')
+  await page.keyboard.press('Enter')
+  await sheet.getByRole('group', { name: 'Hunks of mine.txt' }).waitFor(VISIBLE)
+  await tabTo(page, ({ name }) => name === 'Hunk 2 of 2, line 18 of mine.txt')
+  await page.keyboard.press('Space')
+  await sheet.getByText('1 of 2 hunks').waitFor(VISIBLE)
+  const file = sheet.getByRole('checkbox', { name: 'mine.txt, modified' })
+  expect(await file.evaluate((box) => (box as HTMLInputElement).indeterminate)).toBe(true)
+
+  await sheet.getByRole('combobox', { name: 'What to do with both.txt' }).selectOption('Merge both')
+  await sheet.getByText('The host’s own edit, which stays').waitFor(VISIBLE)
+  const clash = sheet.getByRole('combobox', { name: 'Hunk 2 of 2, line 10 of both.txt' })
+  expect(await clash.inputValue()).toBe('host')
+  await clash.selectOption('Take the sandbox’s')
+  await sheet.getByRole('button', { name: 'Commit to workspace' }).click()
+  await sheet.getByRole('heading', { name: 'Committed to workspace' }).waitFor(VISIBLE)
+  expect(onHost('mine.txt')).toBe(numbers({ 2: 'two' }))
+  expect(onHost('both.txt')).toBe(numbers({ 5: 'five', 10: 'ten', 15: 'fifteen' }))
+  await page.keyboard.press('Enter')
+  await sheet.waitFor({ state: 'hidden' })
+
+  // The rest is there the next time, and nothing else.
+  await page.keyboard.press('w')
+  await sheet.getByRole('button', { name: 'Difference of mine.txt' }).click()
+  await sheet.getByRole('checkbox', { name: 'Hunk 1 of 1, line 18 of mine.txt' }).waitFor(VISIBLE)
+  expect(await sheet.getByRole('list', { name: 'Changes to commit' }).getByText('both.txt').count()).toBe(0)
+  await sheet.getByRole('button', { name: 'Undo last commit' }).click()
+  await sheet.getByRole('heading', { name: 'Commit undone' }).waitFor(VISIBLE)
+  expect([onHost('mine.txt'), onHost('both.txt')]).toEqual([numbers(), numbers({ 10: 'TEN', 15: 'fifteen' })])
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'hidden' })
+}
+
 /** Anywhere by a few letters: the palette, what is found and what is filtered; and from a command to what it changed. */
 export async function goAnywhere({ page, data }: Stage): Promise<void> {
   const window = new MainWindow(page)

@@ -25,6 +25,8 @@ export interface Part {
   content: Uint8Array
   /** What it would be, had the sandbox only what was committed so far: the rest differs from this. */
   committed: Uint8Array
+  /** Nothing of the file is left to be committed later. */
+  isAll: boolean
 }
 
 export class FileHunks {
@@ -51,7 +53,7 @@ export class FileHunks {
   }
 
   /** @returns null where one of them is no hunk of this file */
-  take(ids: readonly string[]): (Part & { isAll: boolean }) | null {
+  take(ids: readonly string[]): Part | null {
     const wanted = new Set(ids)
     const known = new Set(this.#ids.values())
     if (ids.some((id) => !known.has(id))) return null

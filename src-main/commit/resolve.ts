@@ -45,7 +45,7 @@ export const commitEntry = ({ change, conflict, obstacle, warning, part }: PlanE
   conflict,
   obstacle,
   warning,
-  ...(part ? { part: true } : {}),
+  ...(part && !part.isAll ? { part: true } : {}),
 })
 
 function missingFolders(writes: readonly PlanEntry[], tree: HostTree): MissingFolder[] {

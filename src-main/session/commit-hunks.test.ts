@@ -175,7 +175,8 @@ suiteNeeding(['local'], 'commits of hunks', () => {
     await commit([await taking('f', 1)])
     expect(text('f')).toBe(lines({ two: 'TWO', four: 'FOUR', five: 'theirs', eight: 'EIGHT' }))
     await session.commits.undo({ id: null, force: false }, 'you')
-    await commit([await taking('f', 0, 1)])
+    const { commit: last, written } = await commit([await taking('f', 0, 1)])
+    expect([last?.left, written[0]?.part]).toEqual([0, undefined])
     expect(text('f')).toBe(lines({ two: 'TWO', five: 'mine', eight: 'EIGHT' }))
     expect(await offered()).toEqual([])
 

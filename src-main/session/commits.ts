@@ -468,8 +468,10 @@ export class Commits {
       const found = await this.#committed.hunksOf(candidate, sandbox, to, tree)
       const taken = found instanceof FileHunks ? found.take([...take]) : null
       if (taken === null) throw staleHunks(path, found instanceof FileHunks ? null : found)
-      // All of it is the file as it is, with its permissions.
-      if (!taken.isAll || candidate.changedOnHost) candidate.part = taken
+      const { modes } = candidate.change
+      // All of it is the file as it is, with its permissions; what the host has there keeps its own.
+      if (!taken.isAll || candidate.changedOnHost)
+        candidate.part = { ...taken, isAll: taken.isAll && modes?.before === modes?.after }
     }
     return { partly: [...chosen.keys()].filter((path) => !declined.has(path)), declined }
   }
@@ -646,7 +648,7 @@ export class Commits {
 
 /** What the commit took of an entry where that is not all. */
 function partOf({ path, part, change, host }: PlanEntry): CommitPart[] {
-  if (part === null) return []
+  if (part === null || part.isAll) return []
   return [{ path, mode: change.modes?.before ?? host?.mode ?? 0, content: part.committed }]
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { CommitEntry } from '../../src-main/contract/index.ts'
-import { canBeTaken, isChosen, isContested, requestFor, rowsOf } from './choice.ts'
+import type { CommitEntry, CommitPreview } from '../../src-main/contract/index.ts'
+import { canBeTaken, chosenOf, countsOf, isContested, mayHaveHunks, type Picks, requestFor, rowsOf } from './choice.ts'
 
 const entry = (path: string, rest: Partial<CommitEntry> = {}): CommitEntry => ({
   path,
@@ -19,8 +19,13 @@ const folder = (path: string): CommitEntry =>
 const rows = (...entries: CommitEntry[]) => rowsOf({ entries })
 const asked = (of: ReturnType<typeof rows>, ...turned: string[]) => {
   const request = requestFor(of, new Set(turned))
-  return request && { ...request, paths: request.paths?.map(({ path }) => path) ?? null }
+  if (!request) return null
+  const { hunks, ...rest } = request
+  expect(hunks).toEqual([])
+  return { ...rest, paths: request.paths?.map(({ path }) => path) ?? null }
 }
+const picks = (given: Record<string, [take: string[], of: number]>): Picks =>
+  new Map(Object.entries(given).map(([key, [take, of]]) => [key, { take: new Set(take), of }]))
 
 test('a repository is one row, whatever lies in it; another name is another row', () => {
   const found = rows(
@@ -52,7 +57,7 @@ describe('what is asked for', () => {
     expect(asked(rows(entry('a'), entry('b')))).toEqual({ paths: null, force: false, skipConflicts: false })
     const some = rows(entry('a'), entry('b', { conflict: 'both-changed' }), entry('c', { obstacle: 'special' }))
     expect(asked(some)).toEqual({ paths: null, force: false, skipConflicts: true })
-    expect(some.map((row) => isChosen(row, new Set()))).toEqual([true, false, false])
+    expect(some.map((row) => chosenOf(row, new Set()))).toEqual(['all', 'none', 'none'])
   })
 
   test('the sandbox’s side of one conflict, and no other’s', () => {
@@ -70,17 +75,17 @@ describe('what is asked for', () => {
 
   test('insisting overrides no conflict that nobody decided', () => {
     const some = rows(entry('a'), entry('b', { conflict: 'both-changed' }))
-    expect(requestFor(some, new Set(), true)).toMatchObject({
+    expect(requestFor(some, new Set(), picks({}), true)).toMatchObject({
       paths: [{ path: 'a' }],
       force: true,
       skipConflicts: false,
     })
-    expect(requestFor(rows(entry('a')), new Set(), true)).toMatchObject({ paths: null, force: true })
+    expect(requestFor(rows(entry('a')), new Set(), picks({}), true)).toMatchObject({ paths: null, force: true })
   })
 
   test('what the sandbox never saw cannot be had removed', () => {
     const [row] = rows(entry('a', { conflict: 'folder-in-use', status: 'deleted', kind: 'folder' }))
-    expect(row && [isContested(row), canBeTaken(row), isChosen(row, new Set(['a']))]).toEqual([true, false, false])
+    expect(row && [isContested(row), canBeTaken(row), chosenOf(row, new Set(['a']))]).toEqual([true, false, 'none'])
     expect(asked(rows(entry('a', { conflict: 'folder-in-use' })))).toBeNull()
   })
 
@@ -89,5 +94,90 @@ describe('what is asked for', () => {
     expect(asked(some, 'new/b')?.paths).toEqual(['new/a', 'new/sub', 'new/sub/c'])
     expect(asked(some, ...some.map(({ key }) => key))).toBeNull()
     expect(asked(rows(folder('new'), folder('newer')), 'newer')?.paths).toEqual(['new'])
+  })
+})
+
+describe('hunks', () => {
+  const some = rows(entry('a'), entry('b'), entry('c', { conflict: 'both-changed' }))
+
+  test('some of a file go before its path; all of them are the file, none of them leaves it out', () => {
+    expect(requestFor(some, new Set(), picks({ b: [['1'], 2] }))).toEqual({
+      paths: null,
+      hunks: [{ path: 'b', rawPath: null, take: ['1'] }],
+      force: false,
+      skipConflicts: true,
+    })
+    expect(requestFor(some, new Set(), picks({ b: [['1', '2'], 2] }))).toMatchObject({ paths: null, hunks: [] })
+    expect(requestFor(some, new Set(), picks({ b: [[], 2] }))).toMatchObject({
+      paths: [{ path: 'a' }],
+      hunks: [],
+      skipConflicts: false,
+    })
+    expect(requestFor(some, new Set(['a']), picks({ b: [['1'], 2] }))).toMatchObject({
+      paths: [],
+      hunks: [{ path: 'b' }],
+    })
+    expect(
+      ['a', 'b', 'c'].map((key) =>
+        chosenOf(some.find((row) => row.key === key) as never, new Set(), picks({ b: [['1'], 2] })),
+      ),
+    ).toEqual(['all', 'some', 'none'])
+  })
+
+  test('merging what both changed needs no force, whole or not', () => {
+    const merging = picks({ c: [['1', '2'], 2] })
+    expect(requestFor(some, new Set(), merging)).toEqual({
+      paths: null,
+      hunks: [{ path: 'c', rawPath: null, take: ['1', '2'] }],
+      force: false,
+      skipConflicts: false,
+    })
+    // The host's are left where none of the sandbox's are taken.
+    expect(requestFor(some, new Set(), picks({ c: [[], 2] }))).toMatchObject({
+      paths: null,
+      hunks: [],
+      skipConflicts: true,
+    })
+    const two = rows(entry('c', { conflict: 'both-changed' }), entry('d', { conflict: 'both-changed' }))
+    expect(requestFor(two, new Set(['d']), merging)).toMatchObject({ paths: null, hunks: [{ path: 'c' }], force: true })
+  })
+
+  test('a folder that comes is named although of a file in it some hunks go', () => {
+    const inFolder = rows(folder('new'), entry('new/a'), entry('x'))
+    expect(requestFor(inFolder, new Set(['x']), picks({ 'new/a': [['1'], 2] }))).toMatchObject({
+      paths: [{ path: 'new' }],
+    })
+  })
+
+  test('only one text file that was edited may have them', () => {
+    expect(rows(entry('a'), entry('b', { conflict: 'both-changed' })).every(mayHaveHunks)).toBe(true)
+    const none = rows(
+      entry('a', { status: 'added' }),
+      entry('b', { status: 'mode' }),
+      entry('c', { conflict: 'other-kind' }),
+      entry('d', { obstacle: 'mount' }),
+      entry('e', { kind: 'symlink' }),
+      entry('.git/x'),
+      entry('.git/y'),
+    )
+    expect(none.some(mayHaveHunks)).toBe(false)
+  })
+
+  test('the counts are of what was chosen', () => {
+    const preview = { counts: { added: 1, modified: 3, deleted: 1 } } as CommitPreview
+    const of = rows(
+      entry('a'),
+      entry('b'),
+      entry('c', { conflict: 'both-changed' }),
+      entry('d', { status: 'deleted' }),
+      folder('e'),
+      entry('e/f', { status: 'added' }),
+    )
+    expect(countsOf(preview, of, new Set(), picks({}))).toEqual({ added: 1, modified: 2, deleted: 1 })
+    expect(countsOf(preview, of, new Set(['d', 'e']), picks({ a: [[], 2], c: [['1'], 2] }))).toEqual({
+      added: 1,
+      modified: 2,
+      deleted: 0,
+    })
   })
 })

@@ -2,7 +2,7 @@
  * What of a commit's preview a person wants written, and how it is asked for. A repository is one row: it is taken whole or
  * not at all. What is in conflict stays as the host has it until somebody says otherwise.
  */
-import type { ChosenPath, CommitEntry, CommitPreview } from '../../src-main/contract/index.ts'
+import type { ChosenHunks, ChosenPath, CommitEntry, CommitPreview, FileCounts } from '../../src-main/contract/index.ts'
 
 export interface Row {
   /** Unique in a preview. */
@@ -15,9 +15,23 @@ export interface Row {
 /** Keys of the rows that are otherwise than they are at first. */
 export type Turned = ReadonlySet<string>
 
+/** Of a file some of its hunks, by the key of its row; one that is not here goes whole, or not at all. */
+export type Picks = ReadonlyMap<string, Picked>
+
+export interface Picked {
+  /** Names of the hunks that go to the host. */
+  take: ReadonlySet<string>
+  /** How many there are. */
+  of: number
+}
+
+const noPicks: Picks = new Map()
+
 export interface Request {
   /** null: everything, also what the preview had no room for. */
   paths: ChosenPath[] | null
+  /** Go before the paths. */
+  hunks: ChosenHunks[]
   force: boolean
   skipConflicts: boolean
 }
@@ -58,26 +72,62 @@ export const isContested = (row: Row): boolean =>
 export const canBeTaken = (row: Row): boolean =>
   !isBlocked(row) && row.entries.every(({ conflict }) => conflict !== 'folder-in-use')
 
-export function isChosen(row: Row, turned: Turned): boolean {
-  if (!canBeTaken(row)) return false
-  return isContested(row) === turned.has(row.key)
+/** Whether hunks of it can be looked for; for all that is known before, there may be none. */
+export const mayHaveHunks = ({ entries: [first, second] }: Row): boolean =>
+  !!first &&
+  !second &&
+  first.kind === 'file' &&
+  first.status === 'modified' &&
+  first.obstacle === null &&
+  (first.conflict === null || first.conflict === 'both-changed')
+
+/** `some`: of a file some hunks; of one that both changed also all of them, as they go into what the host has. */
+export function chosenOf(row: Row, turned: Turned, picks: Picks = noPicks): 'all' | 'some' | 'none' {
+  if (!canBeTaken(row)) return 'none'
+  const pick = picks.get(row.key)
+  if (pick) {
+    if (pick.take.size === 0) return 'none'
+    return pick.take.size === pick.of && !isContested(row) ? 'all' : 'some'
+  }
+  return isContested(row) === turned.has(row.key) ? 'all' : 'none'
+}
+
+/** Of what a commit would write, what was chosen. */
+export function countsOf(preview: CommitPreview, rows: readonly Row[], turned: Turned, picks: Picks): FileCounts {
+  const counts = { ...preview.counts }
+  for (const row of rows) {
+    if (chosenOf(row, turned, picks) !== 'none') continue
+    for (const { kind, status } of row.entries) {
+      if (kind === 'folder' && status !== 'type') continue
+      counts[kind === 'folder' ? 'deleted' : status === 'added' || status === 'deleted' ? status : 'modified']--
+    }
+  }
+  return counts
 }
 
 /**
  * @param insist has it written also where another session cannot keep what it shows of the workspace
  * @returns null where nothing is chosen
  */
-export function requestFor(rows: readonly Row[], turned: Turned, insist = false): Request | null {
-  const chosen = rows.filter((row) => isChosen(row, turned))
-  if (chosen.length === 0) return null
-  const contested = rows.filter((row) => isContested(row) || isBlocked(row))
+export function requestFor(
+  rows: readonly Row[],
+  turned: Turned,
+  picks: Picks = noPicks,
+  insist = false,
+): Request | null {
+  const how = (row: Row) => chosenOf(row, turned, picks)
+  const chosen = rows.filter((row) => how(row) === 'all')
+  const partly = rows.filter((row) => how(row) === 'some')
+  if (chosen.length + partly.length === 0) return null
+  const hunks = partly.map(({ path, key }) => ({ ...path, take: [...(picks.get(key)?.take ?? [])] }))
+  const undecided = rows.filter((row) => (isContested(row) || isBlocked(row)) && how(row) !== 'some')
   const force = insist || chosen.some(isContested)
-  const isAllElse = rows.every((row) => contested.includes(row) || isChosen(row, turned))
+  const isAllElse = rows.every((row) => undecided.includes(row) || how(row) !== 'none')
   // Each of these also holds for what the preview had no room for.
-  if (isAllElse && !force) return { paths: null, force: false, skipConflicts: contested.length > 0 }
-  if (chosen.length === rows.length) return { paths: null, force, skipConflicts: false }
-  const left = rows.filter((row) => !chosen.includes(row))
+  if (isAllElse && !force) return { paths: null, hunks, force: false, skipConflicts: undecided.length > 0 }
+  const left = rows.filter((row) => how(row) === 'none')
+  if (left.length === 0) return { paths: null, hunks, force, skipConflicts: false }
   // A folder stands for all in it, so it can be named only where all of that is chosen.
   const named = chosen.filter(({ key }) => !left.some((row) => row.key.startsWith(`${key}/`)))
-  return { paths: named.map(({ path }) => path), force, skipConflicts: false }
+  return { paths: named.map(({ path }) => path), hunks, force, skipConflicts: false }
 }

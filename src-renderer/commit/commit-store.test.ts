@@ -20,7 +20,7 @@ beforeEach(async () => {
   window.commit.ask()
 })
 
-const everything = { paths: null, force: false, skipConflicts: false }
+const everything = { paths: null, hunks: [], force: false, skipConflicts: false }
 const state = () => window.commit.getState()
 
 describe('committing', () => {

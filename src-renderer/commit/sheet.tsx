@@ -2,16 +2,15 @@
  * The commit sheet: what a commit to the workspace would write, computed by the host before anything is done, and what
  * stands in its way by name. Afterwards it says what was written and offers to take that back.
  */
-import { ChevronRight, TriangleAlert } from 'lucide-react'
+import { TriangleAlert } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useStore } from 'zustand'
 import { reasonOf } from '../../src-main/contract/commit-words.ts'
 import type { CommitEntry, CommitPreview, CommitResult, RewindError } from '../../src-main/contract/index.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
-import { FileView } from '../changes/file-view.tsx'
-import { Letter, wordOf } from '../changes/letters.tsx'
+import { Letter } from '../changes/letters.tsx'
 import { Ago } from '../elements/ago.tsx'
-import { Button, IconButton } from '../elements/button.tsx'
+import { Button } from '../elements/button.tsx'
 import { Counts } from '../elements/counts.tsx'
 import { Dialog } from '../elements/dialog.tsx'
 import { count } from '../elements/format.ts'
@@ -20,7 +19,9 @@ import { Name } from '../elements/text.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost, useSession } from '../host/context.ts'
 import { focusTimeline } from '../timeline/focus.ts'
-import { canBeTaken, isBlocked, isChosen, isContested, type Row, requestFor, rowsOf, type Turned } from './choice.ts'
+import { chosenOf, countsOf, isContested, type Picks, type Row, requestFor, rowsOf, type Turned } from './choice.ts'
+import { Remark, RowLine } from './row.tsx'
+import type { Choices } from './row-hunks.ts'
 
 export function CommitSheet() {
   const { commit } = useHost()
@@ -62,21 +63,25 @@ function Choice() {
   const { busy, problem, looks } = useStore(commit)
   const session = useSession((state) => state.id)
   const files = useSession((state) => state.files)
-  const [turned, setTurned] = useState<ReadonlySet<string>>(new Set())
+  const [turned, setTurned] = useState<Turned>(new Set())
+  const [picks, setPicks] = useState<Picks>(new Map())
   const asked = useAsked(session && `${session} commit`, files + looks, (signal) =>
     rpc.commit.preview({ session: session ?? '' }, { signal }),
   )
   const preview = asked.state === 'ready' ? asked.value : null
   const rows = useMemo(() => (preview ? rowsOf(preview) : []), [preview])
   useFocusBack()
-  const turn = (key: string) =>
-    setTurned((now) => {
-      const next = new Set(now)
-      if (!next.delete(key)) next.add(key)
-      return next
-    })
+  const choices: Choices = {
+    turned,
+    picks,
+    turn: (key, isTurned) => {
+      setPicks((now) => without(now, key))
+      setTurned((now) => (isTurned ? new Set(now).add(key) : new Set([...now].filter((one) => one !== key))))
+    },
+    pick: (key, pick) => setPicks((now) => (pick ? new Map(now).set(key, pick) : without(now, key))),
+  }
   const unkept = Array.isArray(problem?.data.sessions) && problem.data.sessions.length > 0
-  const request = requestFor(rows, turned, unkept)
+  const request = requestFor(rows, turned, picks, unkept)
   const trouble = problem ?? (asked.state === 'failed' ? asked.problem : null)
   return (
     <>
@@ -92,7 +97,7 @@ function Choice() {
             <Nothing title="The host has it all">Nothing was changed here that is not there.</Nothing>
           </div>
         ) : (
-          <Preview preview={preview} rows={rows} turned={turned} turn={turn} disabled={busy} />
+          <Preview preview={preview} rows={rows} choices={choices} version={files + looks} disabled={busy} />
         )}
       </div>
       <footer className="flex flex-col gap-3 px-5 py-3">
@@ -116,9 +121,11 @@ function Choice() {
   )
 }
 
-/** The host's words are those of the terminal. */
+const without = (picks: Picks, key: string): Picks => new Map([...picks].filter(([one]) => one !== key))
+
+/** The host's words are those of the terminal, save where it names one file. */
 function nextStepFor(problem: RewindError, unkept: boolean): string | null {
-  if (problem.code !== 'COMMIT_CONFLICT') return problem.nextStep
+  if (problem.code !== 'COMMIT_CONFLICT' || problem.data.path !== undefined) return problem.nextStep
   return unkept
     ? 'Stop what runs there; or commit all the same, and those points show what is committed.'
     : 'The list shows what the host has now.'
@@ -127,20 +134,31 @@ function nextStepFor(problem: RewindError, unkept: boolean): string | null {
 interface PreviewProps {
   preview: CommitPreview
   rows: readonly Row[]
-  turned: Turned
-  turn(key: string): void
+  choices: Choices
+  /** Raised where files may be others than before. */
+  version: number
   disabled: boolean
 }
 
-function Preview({ preview, rows, turned, turn, disabled }: PreviewProps) {
-  const { counts, conflicts, obstacles, warnings, truncated } = preview
-  const inTheWay = conflicts + obstacles
+function Preview({ preview, rows, choices, version, disabled }: PreviewProps) {
+  const { conflicts, obstacles, warnings, truncated } = preview
+  const { turned, picks } = choices
+  const counts = countsOf(preview, rows, turned, picks)
+  const partly = rows.filter((row) => chosenOf(row, turned, picks) === 'some')
+  const merged = partly.filter(isContested).length
+  const decided = rows.filter((row) => isContested(row) && chosenOf(row, turned, picks) !== 'none')
+  const inTheWay =
+    conflicts + obstacles - decided.flatMap(({ entries }) => entries.filter(({ conflict }) => conflict)).length
   const drawn = rows.slice(0, DRAWN)
   return (
     <div className="py-2">
       <p className="flex h-6 items-baseline gap-3 px-5 font-medium">
         {count(counts.added + counts.modified + counts.deleted, 'file')}
         <Counts counts={counts} />
+        {partly.length > merged ? (
+          <span className="text-small text-ink-2">{partly.length - merged} in part</span>
+        ) : null}
+        {merged > 0 ? <span className="text-small text-ink-2">{merged} merged</span> : null}
         {inTheWay > 0 ? <span className="text-small text-warn">{inTheWay} in the way</span> : null}
       </p>
       <Warnings warnings={warnings} />
@@ -150,8 +168,8 @@ function Preview({ preview, rows, turned, turn, disabled }: PreviewProps) {
             key={row.key}
             row={row}
             since={preview.since}
-            chosen={isChosen(row, turned)}
-            turn={() => turn(row.key)}
+            choices={choices}
+            version={version}
             disabled={disabled}
           />
         ))}
@@ -164,109 +182,6 @@ function Preview({ preview, rows, turned, turn, disabled }: PreviewProps) {
     </div>
   )
 }
-
-interface RowLineProps {
-  row: Row
-  /** The point that was last committed. */
-  since: string | null
-  chosen: boolean
-  turn(): void
-  disabled: boolean
-}
-
-function RowLine({ row, since, chosen, turn, disabled }: RowLineProps) {
-  const [open, setOpen] = useState(false)
-  const [first, second] = row.entries
-  if (!first) return null
-  const name = nameOf(row)
-  const reasons = [...new Set(row.entries.map(reasonOf).filter((reason) => reason !== null))]
-  const warnings = [...new Set(row.entries.map(({ warning }) => warning).filter((warning) => warning !== null))]
-  const contested = isContested(row)
-  // A repository is many of them.
-  const hasSides = !second && (first.kind === 'file' || first.kind === 'symlink')
-  return (
-    <li className="px-5 py-0.5">
-      <div className="flex min-h-6 items-center gap-2">
-        {contested || isBlocked(row) ? (
-          <TriangleAlert size={14} aria-hidden="true" className="shrink-0 text-warn" />
-        ) : (
-          <input
-            type="checkbox"
-            aria-label={`${name}, ${wordOf(first)}`}
-            checked={chosen}
-            disabled={disabled}
-            onChange={turn}
-            className="size-3.5 shrink-0 accent-accent"
-          />
-        )}
-        <Letter status={row.entries.length > 1 ? 'modified' : first.status} />
-        <Name mono className="flex-1">
-          {name}
-        </Name>
-        {hasSides ? (
-          <IconButton
-            label={`Difference of ${name}`}
-            aria-expanded={open}
-            onClick={() => setOpen((now) => !now)}
-            className="size-6"
-          >
-            <ChevronRight size={14} aria-hidden="true" className={open ? 'rotate-90' : ''} />
-          </IconButton>
-        ) : null}
-        {contested && canBeTaken(row) ? (
-          <select
-            aria-label={`What to do with ${name}`}
-            value={chosen ? 'take' : 'leave'}
-            disabled={disabled}
-            onChange={turn}
-            className="h-6 shrink-0 rounded-md border border-line-strong bg-raised px-1 text-small text-ink"
-          >
-            <option value="leave">Leave the host’s</option>
-            <option value="take">Take the sandbox’s</option>
-          </select>
-        ) : contested || isBlocked(row) ? (
-          <span className="shrink-0 text-small text-ink-2">is left out</span>
-        ) : null}
-      </div>
-      {[...reasons, ...warnings].map((text) => (
-        <Remark key={text}>{text}</Remark>
-      ))}
-      {open && hasSides ? <Difference change={first} since={since} /> : null}
-    </li>
-  )
-}
-
-/** What the sandbox has of a file now, against what the host last had from it. */
-function Difference({ change, since }: { change: CommitEntry; since: string | null }) {
-  const session = useSession((state) => state.id)
-  const files = useSession((state) => state.files)
-  return (
-    <div className="my-1 h-72 overflow-hidden rounded-md border border-line">
-      {session ? (
-        <FileView
-          session={session}
-          change={change}
-          from={since ?? 'base'}
-          to="now"
-          version={files}
-          layout="inline"
-          ignoreWhitespace={false}
-        />
-      ) : null}
-    </div>
-  )
-}
-
-function nameOf({ path, entries }: Row): string {
-  const isRepository = entries.length > 1
-  const isFolder = entries.length === 1 && entries[0]?.kind === 'folder'
-  return `${visibleName(path.path)}${isRepository ? ` (the repository, ${count(entries.length, 'entry', 'entries')})` : isFolder ? '/' : ''}`
-}
-
-/** Below a name, and as far in as that is. */
-const Remark = ({ children, indent = 'pl-11.5' }: { children: string; indent?: string }) => (
-  <p className={`${indent} text-small break-words text-warn`}>{visible(children)}</p>
-)
 
 function Warnings({ warnings }: { warnings: readonly string[] }) {
   return warnings.map((warning) => (
@@ -354,6 +269,7 @@ function Entries({ label, entries, truncated }: EntriesProps): ReactNode {
           <div className="flex h-6 items-center gap-2">
             <Letter status={entry.status} />
             <Name mono>{entry.kind === 'folder' ? `${entry.path}/` : entry.path}</Name>
+            {entry.part ? <span className="shrink-0 text-small text-ink-2">in part</span> : null}
           </div>
           {[reasonOf(entry), entry.warning].map((text) =>
             text ? (
