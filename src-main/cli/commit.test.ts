@@ -54,6 +54,35 @@ suiteNeeding(['local'], 'rewind commit', () => {
     expect(none.code).toBe(64)
   })
 
+  test('hunks of a file are listed by name, and some of them committed', async () => {
+    writeFileSync(at('b.txt'), 'host too\n')
+    await host.json('--session', 's', 'write', 'a.txt', 'new above\nfrom the host\nnew below\n')
+    const listed = await rewind('commit', 'a.txt', '--hunks')
+    expect(listed.code).toBe(0)
+    const found = /^([0-9a-f]+) {2}line 1\n\+new above\n\n([0-9a-f]+) {2}line 3\n\+new below\n$/.exec(listed.stdout)
+    const [, first = '', second = ''] = found ?? []
+    expect(first).not.toBe('')
+    expect((await rewind('commit', 'b.txt', '--hunks')).stdout).toMatch(
+      /^[0-9a-f]+ {2}line 1 {2}! changed on the host too\n-from the host\nhhost too\n\+sandbox\n$/,
+    )
+    expect((await rewind('commit', 'gone.txt', '--hunks')).stdout).toContain('gone.txt is no file with other lines')
+
+    const look = await rewind('commit', 'a.txt', '--hunk', second, '--dry-run')
+    expect([look.code, look.stdout]).toEqual([0, 'M a.txt\n'])
+    expect((await rewind('commit', 'a.txt', '--hunk', second)).code).toBe(0)
+    expect(onHost('a.txt')).toBe('from the host\nnew below\n')
+    const stale = await rewind('commit', 'a.txt', '--hunk', first)
+    expect([stale.code, stale.stderr]).toEqual([7, expect.stringContaining('The hunks of a.txt are others now')])
+    for (const wrong of [
+      ['--hunks'],
+      ['a.txt', 'b.txt', '--hunks'],
+      ['a.txt', '--hunks', '--force'],
+      ['a.txt', '--hunk', first, '--undo'],
+    ])
+      expect((await rewind('commit', ...wrong)).code).toBe(64)
+    expect(onHost('a.txt')).toBe('from the host\nnew below\n')
+  })
+
   test('a conflict is code 7 and named; it can be skipped, or settled for the sandbox', async () => {
     writeFileSync(at('b.txt'), 'host too\n')
     const why = 'changed in the sandbox and on the host'

@@ -1,8 +1,8 @@
 /** `rewind commit`: what the session changed, written to the workspace on the host; with a look at it first, and back. */
 import { resolve } from 'node:path'
-import { reasonOf } from '../../contract/commit-words.ts'
+import { reasonOf, wholeText } from '../../contract/commit-words.ts'
 import { CommitConflictError, InvalidOptionError } from '../../contract/errors.ts'
-import type { ChosenPath, CommitEntry, CommitPreview, CommitResult } from '../../contract/index.ts'
+import type { ChosenHunks, ChosenPath, CommitEntry, CommitPreview, CommitResult } from '../../contract/index.ts'
 import { visible, visibleName } from '../../contract/text.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, FailureWithData, given } from '../command.ts'
@@ -17,6 +17,8 @@ interface Options {
   branch?: string
   message?: string
   patch?: string
+  hunks?: boolean
+  hunk?: string[]
 }
 
 /** How conflicts are to be dealt with. */
@@ -30,6 +32,8 @@ export const defineCommit: Define = (program, action) => {
     .option('--dry-run', 'show what would be written and what stands in the way; code 7 where something does')
     .option('--force', 'have it as the sandbox does where both changed')
     .option('--skip-conflicts', 'leave what is in conflict as the host has it')
+    .option('--hunks', 'list what of the one file can be taken by itself, each with its name')
+    .option('--hunk <names...>', 'of the one file these alone; what the host changed elsewhere in it stays')
     .option('--undo', 'take the last commit back from the host')
     .option('--branch <name>', 'as one commit on a new branch of the repository there; its files stay as they are')
     .option('-m, --message <text>', 'of that commit')
@@ -42,16 +46,33 @@ export const defineCommit: Define = (program, action) => {
         const chosen = paths.length === 0 ? null : paths.map(chosenPath)
         if (options.patch !== undefined) return writePatch(cli, chosen, options.patch)
         if (options.branch !== undefined) return toBranch(cli, chosen, options.branch, options.message)
-        if (options.dryRun) return show(cli, chosen, options)
+        if (options.hunks) return listHunks(cli, chosen?.[0] as ChosenPath)
+        const what: What = options.hunk
+          ? { paths: [], hunks: hunksOf(chosen, options.hunk) }
+          : { paths: chosen, hunks: [] }
+        if (options.dryRun) return show(cli, what, options)
         const { rpc, session } = await cli.begin('acts')
         const { force = false, skipConflicts = false } = options
-        await tell(cli, await rpc.commit.apply({ session, paths: chosen, force, skipConflicts }))
+        await tell(cli, await rpc.commit.apply({ session, ...what, force, skipConflicts }))
       }),
     )
 }
 
+/** What is to be committed. */
+interface What {
+  paths: ChosenPath[] | null
+  hunks: ChosenHunks[]
+}
+
+const hunksOf = (chosen: readonly ChosenPath[] | null, take: string[]): ChosenHunks[] =>
+  (chosen ?? []).map((path) => ({ ...path, take }))
+
 function assertOneWay(paths: readonly string[], options: Options): void {
-  const { undo, dryRun, force, skipConflicts, branch, message, patch } = options
+  const { undo, dryRun, force, skipConflicts, branch, message, patch, hunks, hunk } = options
+  if ((hunks || hunk) && (paths.length !== 1 || undo || branch !== undefined || patch !== undefined))
+    throw new InvalidOptionError('Hunks are of one file: name it, and say nothing of --undo, --branch or --patch.')
+  if (hunks && (hunk || dryRun || force || skipConflicts))
+    throw new InvalidOptionError('--hunks lists and writes nothing: leave the other options out.')
   const toHost = [dryRun, force, skipConflicts].some((option) => option === true)
   if (undo && (paths.length > 0 || toHost || branch !== undefined || patch !== undefined))
     throw new InvalidOptionError('A commit is undone as a whole: --undo takes nothing beside it.')
@@ -78,9 +99,32 @@ async function undo(cli: Cli, { force = false }: Options): Promise<void> {
   cli.out.result(result, `Undone: the host has again what it had before (${summary(result.counts)}).`)
 }
 
-async function show(cli: Cli, paths: ChosenPath[] | null, manner: Manner): Promise<void> {
+/** As in a patch, without the lines around them. */
+async function listHunks(cli: Cli, path: ChosenPath): Promise<void> {
   const { rpc, session } = await cli.begin()
-  const preview = await rpc.commit.preview({ session, paths })
+  const found = await rpc.commit.hunks({ session, ...path })
+  if (found.kind === 'whole') {
+    cli.out.result(
+      { hunks: [], whole: found.reason },
+      `${visibleName(path.path)} ${wholeText[found.reason]}: it goes whole.`,
+    )
+    return
+  }
+  const hunks = found.stretches.filter(({ id }) => id !== null)
+  const text = hunks.map(({ id, at, kind, base, host, sandbox }) => {
+    const head = `${id}  line ${at.sandbox}${kind === 'clash' ? '  ! changed on the host too' : ''}`
+    const sides = [...signed('-', base), ...(kind === 'clash' ? signed('h', host) : []), ...signed('+', sandbox)]
+    return [head, ...sides].join('\n')
+  })
+  cli.out.result({ hunks, whole: null }, text.join('\n\n'))
+}
+
+const signed = (sign: string, lines: readonly string[]): string[] =>
+  lines.map((line) => `${sign}${visible(line.replace(/\r?\n$/, ''))}`)
+
+async function show(cli: Cli, what: What, manner: Manner): Promise<void> {
+  const { rpc, session } = await cli.begin()
+  const preview = await rpc.commit.preview({ session, ...what })
   const { changeLetter } = await import('../../diff/index.ts')
   for (const entry of preview.entries) {
     const why = reasonOf(entry)
