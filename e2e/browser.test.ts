@@ -125,6 +125,46 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
     await expect.poll(() => window.spoken()).toHaveLength(points + 2)
   })
 
+  test('a session that took the window down twice is marked and asked about', async () => {
+    for (const name of ['steady', 'heavy']) await host.json('init', host.folder(name), '--session', name)
+    /** Another page, as a person opens one after the first went down. */
+    const again = async () => {
+      const next = await person.newPage()
+      await show(next, () => host.browserUrl())
+      const window = new MainWindow(next)
+      await window.session('heavy').waitFor({ state: 'visible' })
+      return { next, window }
+    }
+    const crash = async (fallen: Page) => {
+      const session = await person.newCDPSession(fallen)
+      const gone = fallen.waitForEvent('crash')
+      void session.send('Page.crash').catch(() => undefined)
+      await gone
+      await fallen.close()
+    }
+    const isOpen = (window: MainWindow, name: string) =>
+      expect.poll(() => window.session(name).getAttribute('aria-selected'), { timeout: 10_000 }).toBe('true')
+
+    await new MainWindow(page).session('heavy').click()
+    await new MainWindow(page).now.waitFor({ state: 'visible' })
+    await crash(page)
+    const second = await again()
+    await isOpen(second.window, 'heavy')
+    await second.window.now.waitFor({ state: 'visible' })
+    await crash(second.next)
+
+    const { next, window } = await again()
+    await isOpen(window, 'steady')
+    await window
+      .session('heavy')
+      .and(next.getByRole('option', { name: /took the window down$/ }))
+      .click()
+    await next.getByRole('heading', { name: '“heavy” took the window down twice' }).waitFor({ state: 'visible' })
+    expect(await window.timeline.count()).toBe(0)
+    await next.getByRole('button', { name: 'Open it all the same' }).click()
+    await window.now.waitFor({ state: 'visible' })
+  })
+
   test('a code works once, for one browser', async () => {
     const url = await host.browserUrl()
     const refusedWith = async (address: string) => {

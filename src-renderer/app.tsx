@@ -1,6 +1,7 @@
 /** The whole window: sessions at the left, the open one beside them, status below, sheets and toast above. */
 import { useEffect, useState } from 'react'
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels'
+import { useStore } from 'zustand'
 import { isLive } from '../src-main/contract/timeline.ts'
 import { fromRpcError } from '../src-main/contract/wire.ts'
 import { FolderRequests } from './access/folder-requests.tsx'
@@ -20,6 +21,7 @@ import { SessionView } from './session/session-view.tsx'
 import { StatusBar } from './session/status-bar.tsx'
 import { useTitle } from './session/title.ts'
 import { SessionList } from './sessions/session-list.tsx'
+import { Troubled } from './sessions/troubled.tsx'
 import { Sheets } from './sheets/sheets.tsx'
 import { Start } from './start/start.tsx'
 import { openShell } from './terminal/shell.ts'
@@ -31,6 +33,9 @@ export function App() {
   const [palette, setPalette] = useState(false)
   const layout = useDefaultLayout({ id: 'rewind:window-panes' })
   const refusal = useConnection((connection) => connection.refusal)
+  const { trouble } = useHost()
+  const open = useSessions((state) => state.open)
+  const isShut = useStore(trouble, () => open !== null && trouble.isShut(open))
   useTitle()
   useKeys()
   useActions(
@@ -48,7 +53,7 @@ export function App() {
         </Panel>
         <Separator className="w-px bg-line outline-none data-[separator=active]:bg-accent data-[separator=hover]:bg-accent" />
         <Panel id="session" minSize={480}>
-          <Boundary name="Session">
+          <Boundary name="Session" of={isShut ? null : open} onFault={() => (open ? trouble.fell(open) : undefined)}>
             <Main />
           </Boundary>
         </Panel>
@@ -70,10 +75,12 @@ export function App() {
 }
 
 function Main() {
-  const { sessions } = useHost()
+  const { sessions, trouble } = useHost()
   const load = useSessions((state) => state.load)
   const problem = useSessions((state) => state.problem)
   const open = useSessions((state) => state.open)
+  const isShut = useStore(trouble, () => open !== null && trouble.isShut(open))
+  if (open && isShut) return <Troubled key={open} id={open} />
   if (open) return <SessionView />
   if (load === 'failed' && problem)
     return (

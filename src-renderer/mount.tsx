@@ -15,7 +15,13 @@ export function mount(host: Host): void {
   host.start()
   createRoot(root).render(
     <StrictMode>
-      <Boundary name="Window">
+      <Boundary
+        name="Window"
+        onFault={() => {
+          const { open } = host.sessions.getState()
+          if (open) host.trouble.fell(open)
+        }}
+      >
         <HostContext value={host}>
           <App />
         </HostContext>

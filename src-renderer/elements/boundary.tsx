@@ -4,14 +4,30 @@ import { Problem } from './problem.tsx'
 
 interface Props {
   name: string
+  /** What is drawn; another one is drawn anew whatever became of the one before. */
+  of?: string | null
+  onFault?(): void
   children: ReactNode
 }
 
-export class Boundary extends Component<Props, { fault: Error | null }> {
-  override state: { fault: Error | null } = { fault: null }
+interface State {
+  fault: Error | null
+  of: string | null
+}
 
-  static getDerivedStateFromError(fault: unknown): { fault: Error } {
+export class Boundary extends Component<Props, State> {
+  override state: State = { fault: null, of: this.props.of ?? null }
+
+  static getDerivedStateFromError(fault: unknown): Pick<State, 'fault'> {
     return { fault: fault instanceof Error ? fault : new Error(String(fault)) }
+  }
+
+  static getDerivedStateFromProps({ of = null }: Props, state: State): State | null {
+    return of === state.of ? null : { fault: null, of }
+  }
+
+  override componentDidCatch(): void {
+    this.props.onFault?.()
   }
 
   override render(): ReactNode {

@@ -6,6 +6,7 @@ import { createEscalationsStore, type EscalationsStore } from '../escalation/esc
 import { createLedgerViewStore, type LedgerViewStore } from '../ledger/view-store.ts'
 import { createRewindStore, type RewindStore } from '../rewind/rewind-store.ts'
 import { createSessionsStore, type SessionsStore } from '../sessions/sessions-store.ts'
+import { browserPages, createTroubleStore, type TroubleStore } from '../sessions/trouble.ts'
 import { createSelectionStore, type SelectionStore } from '../timeline/selection-store.ts'
 import { createSessionStore, type SessionStore } from '../timeline/session-store.ts'
 import { type ConnectionStore, createConnectionStore } from './connection-store.ts'
@@ -18,6 +19,7 @@ export interface Host {
   pickFolder: Link['pickFolder']
   connection: ConnectionStore
   sessions: SessionsStore
+  trouble: TroubleStore
   session: SessionStore
   selection: SelectionStore
   rewind: RewindStore
@@ -31,7 +33,8 @@ export interface Host {
 
 export function createHost({ rpc, pickFolder, onState }: Link): Host {
   const connection = createConnectionStore(rpc)
-  const sessions = createSessionsStore(rpc, remembered('open-session'))
+  const trouble = createTroubleStore({ falls: remembered('falls'), inView: remembered('in-view') }, browserPages)
+  const sessions = createSessionsStore(rpc, remembered('open-session'), trouble.isShut)
   const session = createSessionStore(rpc)
   const selection = createSelectionStore()
   const rewind = createRewindStore(rpc, session, selection)
@@ -41,7 +44,10 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
   const ledgerView = createLedgerViewStore()
 
   const showOpen = () => {
-    const { open } = sessions.getState()
+    const wanted = sessions.getState().open
+    const open = wanted === null || trouble.isShut(wanted) ? null : wanted
+    // Before anything of it is read.
+    trouble.shows(open)
     if (session.getState().id === open) return
     selection.toNow()
     rewind.dismiss()
@@ -60,6 +66,7 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     pickFolder,
     connection,
     sessions,
+    trouble,
     session,
     selection,
     rewind,
@@ -70,32 +77,38 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     start() {
       onState((state, refusal) => connection.lineState(state, refusal))
       sessions.subscribe(showOpen)
+      trouble.subscribe(showOpen)
+      // A page that goes in good order takes no blame along; one that is taken out of the drawer again may fall.
+      addEventListener('pagehide', () => trouble.shows(null))
+      addEventListener('pageshow', showOpen)
       void folderRequests.follow(new AbortController().signal)
       void escalations.follow(new AbortController().signal)
-      void followEvents(
-        rpc,
-        {
-          streaming: (on) => connection.streaming(on),
-          failed: ({ message }) =>
-            rewind.say({
-              kind: 'problem',
-              text: message,
-              nextStep: 'Everything was loaded again; the window goes on from now.',
-              undo: false,
-            }),
-          reload() {
-            void connection.loadInfo()
-            void sessions.load()
-            void session.reload().then(seePruned)
+      const follow = () =>
+        followEvents(
+          rpc,
+          {
+            streaming: (on) => connection.streaming(on),
+            failed: ({ message }) =>
+              rewind.say({
+                kind: 'problem',
+                text: message,
+                nextStep: 'Everything was loaded again; the window goes on from now.',
+                undo: false,
+              }),
+            reload() {
+              void connection.loadInfo()
+              void sessions.load()
+              void session.reload().then(seePruned)
+            },
+            apply(event) {
+              sessions.apply(event)
+              session.apply(event)
+              if (event.type === 'pointRemoved') seePruned()
+            },
           },
-          apply(event) {
-            sessions.apply(event)
-            session.apply(event)
-            if (event.type === 'pointRemoved') seePruned()
-          },
-        },
-        new AbortController().signal,
-      )
+          new AbortController().signal,
+        )
+      void trouble.look().then(follow, follow)
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The left side: every session, live ones first; search, disk use, and how to begin another. */
-import { Bot, CircleHelp, Play, Plus, Search, Settings, Stethoscope } from 'lucide-react'
+import { Bot, CircleHelp, Play, Plus, Search, Settings, Stethoscope, TriangleAlert } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { useStore } from 'zustand'
 import type { SessionSummary } from '../../src-main/contract/index.ts'
 import { visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
@@ -18,6 +19,7 @@ import { useBegin } from '../start/new-session.tsx'
 import { focusTimeline } from '../timeline/focus.ts'
 import { inOrder, matching } from './sessions-store.ts'
 import { StateDot, stateWord } from './state.tsx'
+import { isTroubled } from './trouble.ts'
 
 export function SessionList({ showKeys }: { showKeys(): void }) {
   const { sessions: store } = useHost()
@@ -173,6 +175,8 @@ function List({ sessions, open, pick, query }: ListProps) {
 }
 
 function Row({ session, open, pick }: { session: SessionSummary; open: boolean; pick(id: string): void }) {
+  const { trouble } = useHost()
+  const isTrouble = useStore(trouble, ({ falls }) => isTroubled(falls[session.id]))
   const state = stateWord(session)
   const quiet = state === 'live' || !isLive(session)
   return (
@@ -182,7 +186,7 @@ function Row({ session, open, pick }: { session: SessionSummary; open: boolean; 
       id={`session-${session.id}`}
       role="option"
       aria-selected={open}
-      aria-label={`${visibleName(session.name)}, ${state}, ${session.engine}, ${count(session.checkpoints, 'point')}`}
+      aria-label={`${visibleName(session.name)}, ${state}, ${session.engine}, ${count(session.checkpoints, 'point')}${isTrouble ? ', took the window down' : ''}`}
       onClick={() => {
         pick(session.id)
         focusTimeline()
@@ -193,6 +197,11 @@ function Row({ session, open, pick }: { session: SessionSummary; open: boolean; 
       <div className="min-w-0">
         <div className="flex items-baseline gap-2">
           <Name className={`flex-1 ${isLive(session) ? 'font-medium' : ''}`}>{session.name}</Name>
+          {isTrouble ? (
+            <TriangleAlert size={13} aria-hidden="true" className="shrink-0 self-center text-warn">
+              <title>It took the window down twice</title>
+            </TriangleAlert>
+          ) : null}
           <span className={`shrink-0 text-small ${quiet ? 'text-ink-3' : 'text-warn'}`}>{state}</span>
         </div>
         <div className="flex items-baseline gap-2 text-small text-ink-2">

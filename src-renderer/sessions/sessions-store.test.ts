@@ -38,6 +38,14 @@ describe('the list', () => {
     const sessions = [summary('a', { createdAt: new Date(1) }), summary('b', { createdAt: new Date(2) })]
     expect(toOpen(state(sessions), 'a')).toBe('a')
     expect(toOpen(state(sessions), 'deleted')).toBe('b')
+    // One that took the window down waits to be asked for.
+    const isShut = (id: string) => id === 'b'
+    expect(toOpen(state(sessions), 'b', isShut)).toBe('a')
+    expect(toOpen(state(sessions), null, () => true)).toBeNull()
+    expect(toOpen(state(sessions, 'b'), null, isShut)).toBe('b')
+    const changed = { ...event, type: 'sessionChanged', session: 'b', summary: sessions[1] ?? summary('b') } as const
+    expect(afterEvent(state([]), changed, isShut).open).toBeNull()
+    expect(afterEvent(state([]), changed).open).toBe('b')
     expect(toOpen(state([]), 'a')).toBeNull()
   })
 

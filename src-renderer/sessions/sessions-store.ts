@@ -44,17 +44,28 @@ export function matching(sessions: readonly SessionSummary[], query: string): Se
   })
 }
 
-/** What to show: what is open, else what was open last time, else the newest live one. */
-export function toOpen(state: Sessions, remembered: string | null): string | null {
+/**
+ * What to show: what is open, else what was open last time, else the newest live one.
+ * @param isShut none that took the window down is opened by itself
+ */
+export function toOpen(state: Sessions, remembered: string | null, isShut: IsShut = nothingIsShut): string | null {
   const has = (id: string | null) => state.sessions.some((session) => session.id === id)
   if (has(state.open)) return state.open
-  if (has(remembered)) return remembered
-  return inOrder(state.sessions)[0]?.id ?? null
+  if (remembered !== null && has(remembered) && !isShut(remembered)) return remembered
+  return inOrder(state.sessions).find(({ id }) => !isShut(id))?.id ?? null
 }
 
-export function afterEvent(state: Sessions, event: SessionEvent): Sessions {
+type IsShut = (session: string) => boolean
+const nothingIsShut: IsShut = () => false
+
+export function afterEvent(state: Sessions, event: SessionEvent, isShut: IsShut = nothingIsShut): Sessions {
   if (event.type !== 'sessionChanged') return state
-  return { ...state, sessions: upsertSession(state.sessions, event.summary), open: state.open ?? event.summary.id }
+  const { id } = event.summary
+  return {
+    ...state,
+    sessions: upsertSession(state.sessions, event.summary),
+    open: state.open ?? (isShut(id) ? null : id),
+  }
 }
 
 interface Memory {
@@ -62,7 +73,11 @@ interface Memory {
   set(id: string): void
 }
 
-export function createSessionsStore(rpc: Pick<Rpc, 'sessions'>, memory: Memory): SessionsStore {
+export function createSessionsStore(
+  rpc: Pick<Rpc, 'sessions'>,
+  memory: Memory,
+  isShut: IsShut = nothingIsShut,
+): SessionsStore {
   const store = createStore<Sessions>(() => ({ load: 'loading', problem: null, sessions: [], open: null }))
   const open = (id: string) => {
     memory.set(id)
@@ -83,13 +98,13 @@ export function createSessionsStore(rpc: Pick<Rpc, 'sessions'>, memory: Memory):
         const sessions = await rpc.sessions.list()
         store.setState((now) => {
           const next: Sessions = { ...now, load: 'ready', problem: null, sessions }
-          return { ...next, open: toOpen(next, memory.get()) }
+          return { ...next, open: toOpen(next, memory.get(), isShut) }
         })
       } catch (error) {
         store.setState({ load: 'failed', problem: fromRpcError(error) })
       }
     },
-    apply: (event) => store.setState((now) => afterEvent(now, event)),
+    apply: (event) => store.setState((now) => afterEvent(now, event, isShut)),
     demo: () => rpc.sessions.demo().then(openNew).catch(asRewindError),
     create: (options) =>
       rpc.sessions
