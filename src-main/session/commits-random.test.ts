@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
-import { CommitConflictError } from '../contract/index.ts'
+import { type ChosenHunks, type ChosenPath, CommitConflictError } from '../contract/index.ts'
 import type { Session } from './index.ts'
 import { checkpoint, rollback, run, testHome } from './testing.ts'
 
@@ -55,6 +55,28 @@ function edit(next: (below: number) => number): string {
 const script = (next: (below: number) => number, lines: number): string =>
   Array.from({ length: lines }, () => edit(next)).join('\n')
 
+const bytesOf = ({ path, rawPath }: ChosenPath): string => rawPath ?? path
+
+/** Of some of the files that have them. */
+async function someHunks(session: Session, next: (below: number) => number): Promise<ChosenHunks[]> {
+  const { entries } = await session.commits.preview({ paths: null })
+  const chosen: ChosenHunks[] = []
+  for (const { path, rawPath } of entries) {
+    const found = await session.commits.hunks({ path, rawPath })
+    if (found.kind !== 'hunks' || next(4) === 0) continue
+    chosen.push({
+      path,
+      rawPath,
+      take: found.stretches.flatMap(({ id }) => (id !== null && next(2) === 0 ? [id] : [])),
+    })
+  }
+  return chosen
+}
+
+/** The file of which lines are edited, one here and one there. */
+const editLines = (next: (below: number) => number): string =>
+  [1, 2].map(() => `sed -i '${1 + next(20)}s/$/${next(10)}/' lines`).join('\n')
+
 suiteNeeding(['local'], 'random programs with commits', () => {
   const seeds = Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at)
 
@@ -82,7 +104,7 @@ suiteNeeding(['local'], 'random programs with commits', () => {
       return manager.find(session.id)
     }
     try {
-      onHost(script(next, 12))
+      onHost(`${script(next, 12)}\nseq 20 >lines`)
       own()
       // What was written in the same millisecond counts as written since.
       await sleep(10)
@@ -97,7 +119,7 @@ suiteNeeding(['local'], 'random programs with commits', () => {
       for (let step = 1; step <= STEPS; step++) {
         const kind = next(10)
         if (kind < 4) {
-          const text = script(next, 1 + next(6))
+          const text = `${script(next, 1 + next(6))}\n${editLines(next)}`
           story.push(`sandbox: ${text}`)
           await run(session, text)
         } else if (kind === 4 && base === 'copy') {
@@ -124,12 +146,14 @@ suiteNeeding(['local'], 'random programs with commits', () => {
           story.push('undo of a commit')
           await session.commits.undo({ id: null, force: false }, 'you')
         } else {
-          const how = { paths: null, force: next(3) === 0, skipConflicts: next(3) === 0 }
+          const hunks = next(2) === 0 ? await someHunks(session, next) : []
+          const how = { paths: null, hunks, force: next(3) === 0, skipConflicts: next(3) === 0 }
           story.push(`commit ${JSON.stringify(how)}`)
           const before = hostTree()
           try {
             const result = await session.commits.apply(how, 'you')
-            if (!hostEdited && result.skipped.length === 0) expect(hostTree(), 'committed').toBe(await seen(session))
+            const isAll = result.skipped.length === 0 && hunks.length === 0
+            if (!hostEdited && isAll) expect(hostTree(), 'committed').toBe(await seen(session))
             if (result.status === 'committed' && next(2) === 0) {
               const after = hostTree()
               story.push('and its undo, and again')
@@ -140,7 +164,11 @@ suiteNeeding(['local'], 'random programs with commits', () => {
             }
             // What is left is what was skipped, and nothing else.
             const left = await session.commits.preview({ paths: null })
-            if (result.skipped.length === 0) expect(left.entries, 'left').toEqual([])
+            if (isAll) expect(left.entries, 'left').toEqual([])
+            else if (result.status === 'committed' && hunks.length > 0 && result.skipped.length === 0)
+              expect(left.entries.map(bytesOf), 'left of hunks').toEqual(
+                expect.arrayContaining(result.written.filter(({ part }) => part).map(bytesOf)),
+              )
           } catch (error) {
             if (!(error instanceof CommitConflictError)) throw error
             story.push(`  refused: ${error.message}`)
