@@ -3,26 +3,21 @@ import { Pilcrow } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
 import { useStore } from 'zustand'
-import type { FileCounts } from '../../src-main/contract/index.ts'
 import { IconButton } from '../elements/button.tsx'
 import { Counts } from '../elements/counts.tsx'
 import { Loading, Nothing, Problem } from '../elements/problem.tsx'
 import { Segments } from '../elements/segments.tsx'
 import { useAsked } from '../host/asked.ts'
 import { useHost, useSession } from '../host/context.ts'
-import type { Rpc } from '../host/link.ts'
 import { remembered } from '../host/remembered.ts'
 import { comparisonOf } from '../timeline/moments.ts'
 import { NOW } from '../timeline/selection-store.ts'
 import type { Layout } from './diff.tsx'
 import { type Between, FileList, useArrangement } from './file-list.tsx'
 import { FileView } from './file-view.tsx'
-import { moreThan } from './more.ts'
-import { type SeenChange, seen } from './seen.ts'
+import { listed } from './listed.ts'
+import type { SeenChange } from './seen.ts'
 import { firstFile, keyOf, listOf, rowsOf, treeOf } from './tree.ts'
-
-/** Changes in the list; of more, it says how many more there are. */
-const LISTED = 10_000
 
 const layoutMemory = remembered('diff-layout')
 const whitespaceMemory = remembered('diff-ignore-whitespace')
@@ -43,7 +38,8 @@ export function Changes() {
   const asked = useAsked(
     session && between && !destroyed ? `${session} ${between.from} ${between.to}` : null,
     version,
-    (signal) => listed(rpc, { session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, signal),
+    (signal) =>
+      listed(rpc.files, { session: session ?? '', from: between?.from ?? '', to: between?.to ?? NOW }, signal),
   )
   useEffect(() => layoutMemory.set(layout), [layout])
   useEffect(() => whitespaceMemory.set(ignoreWhitespace ? 'yes' : 'no'), [ignoreWhitespace])
@@ -136,15 +132,6 @@ export function Changes() {
   )
 }
 
-/** The changes, those that moved in one row, and how many there are beyond them. */
-async function listed(rpc: Rpc, between: { session: string; from: string; to: string }, signal: AbortSignal) {
-  const [{ changes, counts, truncated }, { renames }] = await Promise.all([
-    rpc.files.changes({ ...between, limit: LISTED }, { signal }),
-    rpc.files.renames(between, { signal }),
-  ])
-  return { changes: seen(changes, renames), counts, more: truncated ? moreThan(changes, changes, sumOf(counts)) : 0 }
-}
-
 const WayOn = ({ onClick, children }: { onClick(): void; children: string }) => (
   <button type="button" className="rounded text-accent hover:underline" onClick={onClick}>
     {children}
@@ -155,8 +142,6 @@ function emptyTitle(toNow: boolean, single: boolean): string {
   if (!single && toNow) return 'Nothing changed since the last point'
   return toNow ? 'Nothing changed since this point' : 'No files changed here'
 }
-
-const sumOf = ({ added, modified, deleted }: FileCounts): number => added + modified + deleted
 
 interface SplitProps {
   changes: SeenChange[]

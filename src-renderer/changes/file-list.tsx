@@ -198,16 +198,16 @@ export function FileList({ changes: all, more, between, arrangement, arrange, sh
 function useRows(changes: SeenChange[], arrangement: Arrangement, filter: string) {
   const tree = useMemo(() => (arrangement === 'tree' ? treeOf(changes) : null), [changes, arrangement])
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const [closedFound, setClosedFound] = useState<{ filter: string; paths: ReadonlySet<string> }>()
-  const found = closedFound?.filter === filter ? closedFound.paths : NONE
+  const [closedFound, setClosedFound] = useState<{ filter: string; keys: ReadonlySet<string> }>()
+  const found = closedFound?.filter === filter ? closedFound.keys : NONE
   const now = filter ? found : closed
-  const rows = useMemo(() => (tree ? rowsOf(tree, (path) => now.has(path)) : listOf(changes)), [tree, changes, now])
-  const fold = ({ path }: Row, close: boolean) => {
-    const paths = new Set(now)
-    if (close) paths.add(path)
-    else paths.delete(path)
-    if (filter) setClosedFound({ filter, paths })
-    else setClosed(paths)
+  const rows = useMemo(() => (tree ? rowsOf(tree, (key) => now.has(key)) : listOf(changes)), [tree, changes, now])
+  const fold = ({ key }: Row, close: boolean) => {
+    const keys = new Set(now)
+    if (close) keys.add(key)
+    else keys.delete(key)
+    if (filter) setClosedFound({ filter, keys })
+    else setClosed(keys)
   }
   return { rows, fold }
 }

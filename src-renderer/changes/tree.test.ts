@@ -74,6 +74,44 @@ test('names that only read alike have rows of their own', () => {
   expect(new Set(keys).size).toBe(3)
 })
 
+test('a folder and a file that read alike are two, and each has what is in it', () => {
+  const raw = (path: string, bytes: string, status?: ChangeStatus): Change => ({
+    ...change(path, status),
+    rawPath: btoa(bytes),
+  })
+  // A file named with a backslash beside a folder with the name of one byte; é is in both, as text and as bytes.
+  const changes = [
+    change('é/\\xFF'),
+    change('é/\\xFF2/a'),
+    raw('é/\\xFF/a', '\xc3\xa9/\xff/a'),
+    raw('é/\\xFF/b\\n', '\xc3\xa9/\xff/b\n'),
+    raw('é/\\xFF2/b', '\xc3\xa9/\xff2/b'),
+  ]
+  const found = rowsOf(treeOf(changes))
+  expect(drawn(found)).toEqual([
+    'é/ v',
+    '  \\xFF/ v',
+    '    a',
+    '    b\\n',
+    '  \\xFF2/ v',
+    '    a',
+    '  \\xFF2/ v',
+    '    b',
+    '  \\xFF',
+  ])
+  expect(new Set(found.map(({ key }) => key)).size).toBe(found.length)
+  expect(found.flatMap((row) => row.change ?? [])).toHaveLength(changes.length)
+  // Only the one of the two is closed.
+  expect(drawn(rowsOf(treeOf(changes), (key) => key === found[6]?.key)).slice(4)).toEqual([
+    '  \\xFF2/ v',
+    '    a',
+    '  \\xFF2/ > 1',
+    '  \\xFF',
+  ])
+  // Bytes as base64 are also somebody's file name.
+  expect(listOf([change('Lw=='), raw('/', '/')]).map(({ key }) => key)).toEqual(['Lw==', '/'])
+})
+
 test('each row knows its place, and the folder that it is in', () => {
   const found = rows(['a/b', 'a/c', 'd'])
   expect(found.map(({ place }) => `${place.at + 1} of ${place.of}`)).toEqual(['1 of 2', '1 of 2', '2 of 2', '2 of 2'])

@@ -23,27 +23,43 @@ export interface Folder {
   files: SeenChange[]
   name: string
   path: string
+  key: string
   change: Change | null
   /** Beneath it, at any depth. */
   count: number
 }
 
-/** What is the same path for both sides, and no other's: two names may read alike. */
-export const keyOf = ({ path, rawPath }: Pick<Change, 'path' | 'rawPath'>): string => rawPath ?? path
+/**
+ * The path with one character per byte: the same for both sides, and no other's, while two names may read alike. A folder's
+ * begins those of all in it.
+ */
+export function keyOf({ path, rawPath }: Pick<Change, 'path' | 'rawPath'>): string {
+  if (rawPath !== null) return atob(rawPath)
+  if (PLAIN.test(path)) return path
+  let key = ''
+  for (const byte of utf8.encode(path)) key += String.fromCharCode(byte)
+  return key
+}
+
+/** Nearly every path there is. */
+const PLAIN = /^[ -~]*$/
+const utf8 = new TextEncoder()
 
 /** @param changes sorted by path, so that a folder comes before what is in it */
 export function treeOf(changes: readonly SeenChange[]): Folder {
-  const root = folder('', '')
+  const root = folder('', '', null)
   const holds = foldersIn(changes)
   for (const change of changes) {
-    const parts = change.path.split('/')
-    const isFolder = holds.has(change.path)
+    const key = keyOf(change)
+    const isFolder = holds.has(key)
+    const names = change.path.split('/')
+    const keys = key.split('/')
     let at = root
-    for (const name of isFolder ? parts : parts.slice(0, -1)) {
-      let next = at.folders.get(name)
+    for (const [level, part] of (isFolder ? keys : keys.slice(0, -1)).entries()) {
+      let next = at.folders.get(part)
       if (!next) {
-        next = folder(name, at === root ? name : `${at.path}/${name}`)
-        at.folders.set(name, next)
+        next = folder(names[level] ?? '', part, at === root ? null : at)
+        at.folders.set(part, next)
       }
       if (!isFolder) next.count++
       at = next
@@ -54,38 +70,41 @@ export function treeOf(changes: readonly SeenChange[]): Folder {
   return root
 }
 
-const folder = (name: string, path: string): Folder => ({
+const folder = (name: string, key: string, within: Folder | null): Folder => ({
   folders: new Map(),
   files: [],
   name,
-  path,
+  path: within ? `${within.path}/${name}` : name,
+  key: within ? `${within.key}/${key}` : key,
   change: null,
   count: 0,
 })
 
-/** Every path with something beneath it, whatever it is itself: a file that became a folder, say. */
+/** The key of every path with something beneath it, whatever it is itself: a file that became a folder, say. */
 function foldersIn(changes: readonly Change[]): Set<string> {
   const found = new Set<string>()
-  for (const { path } of changes)
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
-      const parent = path.slice(0, at)
+  for (const change of changes) {
+    const key = keyOf(change)
+    for (let at = key.lastIndexOf('/'); at > 0; at = key.lastIndexOf('/', at - 1)) {
+      const parent = key.slice(0, at)
       if (found.has(parent)) break
       found.add(parent)
     }
+  }
   return found
 }
 
 /** What is drawn: folders before files, each by name; nothing of what is beneath a closed folder. */
-export function rowsOf(root: Folder, isClosed: (path: string) => boolean = () => false): Row[] {
+export function rowsOf(root: Folder, isClosed: (key: string) => boolean = () => false): Row[] {
   const rows: Row[] = []
   const walk = (within: Folder, level: number) => {
     const folders = [...within.folders.values()].map(joined).sort((a, b) => byName(a.name, b.name))
     const files = within.files.toSorted((a, b) => byName(a.path, b.path))
     const of = folders.length + files.length
     for (const [at, { name, folder: it }] of folders.entries()) {
-      const isOpen = !isClosed(it.path)
+      const isOpen = !isClosed(it.key)
       rows.push({
-        key: it.change ? keyOf(it.change) : `${it.path}/`,
+        key: it.key,
         name,
         path: it.path,
         level,

@@ -85,12 +85,17 @@ export function Messages() {
     [timeline, at, end, selection],
   )
 
+  // Both compare whole histories.
+  const present = asked.state === 'ready' ? asked.value.messages : null
+  const before = left.state === 'ready' ? left.value : null
+  const after = end && ahead.state === 'ready' ? ahead.value.messages : null
+  const gone = useMemo(() => (before && present ? cutMessages(withoutCue(before), present) : []), [before, present])
+  const later = useMemo(() => (after && present ? laterMessages(after, present) : []), [after, present])
+
   if (asked.state === 'loading' || (end && ahead.state === 'loading'))
     return <Loading what="Reading the conversation" />
   if (asked.state === 'failed')
     return <Problem message={asked.problem.message} nextStep={asked.problem.nextStep} again={asked.again} />
-  const gone = left.state === 'ready' ? cutMessages(withoutCue(left.value), asked.value.messages) : []
-  const later = end && ahead.state === 'ready' ? laterMessages(ahead.value.messages, asked.value.messages) : []
   const repairs = timeline && cut ? repairsOf(ledger, timeline, cut.tip) : []
   return (
     <div className="flex h-full min-h-0 flex-col">

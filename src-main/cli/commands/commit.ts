@@ -6,6 +6,7 @@ import type { ChosenHunks, ChosenPath, CommitEntry, CommitPreview, CommitResult 
 import { visible, visibleName } from '../../contract/text.ts'
 import type { Cli } from '../cli.ts'
 import { type Define, FailureWithData, given } from '../command.ts'
+import { hunkText } from '../hunk-text.ts'
 import { count } from '../output.ts'
 import { writeWhole } from '../whole-file.ts'
 
@@ -99,7 +100,6 @@ async function undo(cli: Cli, { force = false }: Options): Promise<void> {
   cli.out.result(result, `Undone: the host has again what it had before (${summary(result.counts)}).`)
 }
 
-/** As in a patch, without the lines around them. */
 async function listHunks(cli: Cli, path: ChosenPath): Promise<void> {
   const { rpc, session } = await cli.begin()
   const found = await rpc.commit.hunks({ session, ...path })
@@ -111,16 +111,8 @@ async function listHunks(cli: Cli, path: ChosenPath): Promise<void> {
     return
   }
   const hunks = found.stretches.filter(({ id }) => id !== null)
-  const text = hunks.map(({ id, at, kind, base, host, sandbox }) => {
-    const head = `${id}  line ${at.sandbox}${kind === 'clash' ? '  ! changed on the host too' : ''}`
-    const sides = [...signed('-', base), ...(kind === 'clash' ? signed('h', host) : []), ...signed('+', sandbox)]
-    return [head, ...sides].join('\n')
-  })
-  cli.out.result({ hunks, whole: null }, text.join('\n\n'))
+  cli.out.result({ hunks, whole: null }, hunks.map(hunkText).join('\n\n'))
 }
-
-const signed = (sign: string, lines: readonly string[]): string[] =>
-  lines.map((line) => `${sign}${visible(line.replace(/\r?\n$/, ''))}`)
 
 async function show(cli: Cli, what: What, manner: Manner): Promise<void> {
   const { rpc, session } = await cli.begin()
