@@ -8,8 +8,11 @@ import { diffArrays } from 'diff'
 
 /** Nobody chooses among more; and a host that looks for them answers nobody else meanwhile. */
 const MOST_HUNKS = 500
-/** Lines to be put in and taken out. Counted, not timed: what was offered once is found again on a busy machine. */
-const MOST_EDITED = 4_000
+/**
+ * Lines to be put in and taken out; what it costs grows with their square, a third of a second for these. Counted, not
+ * timed: what was offered once is found again on a busy machine.
+ */
+const MOST_EDITED = 1_000
 /** As many as that are aligned much sooner, unless the machine stands still. */
 const ALIGN_MS = 5_000
 

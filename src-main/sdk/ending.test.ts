@@ -80,6 +80,16 @@ suiteNeeding(['local'], 'the end of a block', () => {
       expect(counts.added).toBe(1)
     })
 
+    test('warns of what a commit left out, too', async () => {
+      const { warnings } = await block(options(), async (it) => {
+        await it.writeFile('other', 'x')
+        await it.commit({ paths: ['made'] })
+      })
+      expect(warnings).toEqual([
+        { code: 'REWIND_NOT_COMMITTED', message: expect.stringMatching(/autoCommit is off: 1 file differs/) },
+      ])
+    })
+
     test('throws the error on, after it has ended the session', async () => {
       const failure = new Error('mine')
       const { status, error, warnings } = await block(options({ autoCommit: true }), () => {

@@ -42,8 +42,13 @@ export async function conclude(
   })
 }
 
-/** Entries that differ from what was last committed. */
+/** Entries that the host lacks, also what an earlier commit left out. */
 async function uncommitted(rpc: Rpc, session: string): Promise<number> {
+  try {
+    return total((await rpc.commit.preview({ session })).counts)
+  } catch {
+    // The workspace is not there, say: what was changed since the last commit is known all the same.
+  }
   const last = (await rpc.commit.list({ session })).findLast(({ undoneAt }) => undoneAt === null)
   return total((await rpc.files.changes({ session, from: last?.point ?? 'base', limit: 1 })).counts)
 }

@@ -207,6 +207,19 @@ suiteNeeding(['local'], 'commits of hunks', () => {
     expect(await refusal(commit())).toContain('f: changed in the sandbox and on the host')
   })
 
+  test('a script that runs as somebody else on the host loses that, and is no conflict for it', async () => {
+    host('f', lines())
+    chmodSync(at('f'), 0o2755)
+    await beginWith('live')
+    await put('f', lines({ two: 'TWO', nine: 'NINE' }))
+    await commit([await taking('f', 1)])
+    expect([text('f'), lstatSync(at('f')).mode & 0o7777]).toEqual([lines({ nine: 'NINE' }), 0o755])
+    expect(await offered()).toEqual(['modified f'])
+    await commit()
+    expect(text('f')).toBe(lines({ two: 'TWO', nine: 'NINE' }))
+    expect(await offered()).toEqual([])
+  })
+
   test('bytes stay as they are; what is no text goes whole, and a choice holds for the text it was made of', async () => {
     host('crlf', lines({}, '\r\n'))
     host('open', 'a\nb\nc\nd\ne')

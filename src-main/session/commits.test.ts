@@ -497,6 +497,26 @@ suiteNeeding(['local'], 'commits to the host', () => {
     await expect(session.prune({ points: [point.id], keep: null })).rejects.toBeInstanceOf(InvalidOptionError)
   })
 
+  test('what many commits left out stays known, whatever is pruned', async () => {
+    host('a', 'as it was\n')
+    host('b', 'as it was\n')
+    const session = await begin(manager, place.workspace)
+    await say(session, 'echo 1 >a')
+    await session.commits.apply(everything, 'you')
+    await say(session, 'echo 2 >a')
+    // More than can be undone.
+    for (let n = 0; n < 12; n++) {
+      await say(session, `echo ${n} >b`)
+      await session.commits.apply({ ...everything, paths: [{ path: 'b', rawPath: null }] }, 'you')
+    }
+    await session.prune({ points: [], keep: 0 })
+    expect(await session.commits.preview({ paths: null })).toMatchObject({
+      entries: [{ path: 'a', status: 'modified' }],
+    })
+    await session.commits.apply(everything, 'you')
+    expect([text('a'), text('b')]).toEqual(['2\n', '11\n'])
+  })
+
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'safe.directory=*', '-c', 'user.name=Ada', '-c', 'user.email=ada@localhost', ...args], {
       cwd: place.workspace,

@@ -61,7 +61,7 @@ import {
 } from '../sandbox/index.ts'
 import { type CommitPart, type CommitRow, crashPoint } from '../store/index.ts'
 import { type Fetched, fetchRepositories } from './commit-repositories.ts'
-import { Committed, isAsLeft } from './committed.ts'
+import { Committed, isAsLeft, withoutSetId } from './committed.ts'
 import type { SessionContext } from './context.ts'
 import type { Inputs } from './inputs.ts'
 import type { Pair } from './pair.ts'
@@ -108,10 +108,9 @@ export class Commits {
     return this.#committed.standing
   }
 
-  /** Ids of points that an undo leads back to: they are what is committed then. */
+  /** Ids of points that are what is committed, path by path, or are so after an undo. */
   get points(): Set<string> {
-    const made = this.#rows.filter(({ kind, status }) => kind === 'commit' && status === 'done')
-    return new Set(made.slice(-UNDOABLE - 1).map(({ point }) => point))
+    return this.#committed.points(UNDOABLE)
   }
 
   get #rows(): CommitRow[] {
@@ -649,7 +648,7 @@ export class Commits {
 /** What the commit took of an entry where that is not all. */
 function partOf({ path, part, change, host }: PlanEntry): CommitPart[] {
   if (part === null || part.isAll) return []
-  return [{ path, mode: change.modes?.before ?? host?.mode ?? 0, content: part.committed }]
+  return [{ path, mode: withoutSetId(change.modes?.before ?? host?.mode ?? 0), content: part.committed }]
 }
 
 /** What is there now, unless somebody wrote to it since; not what holds their edits, which stays theirs. */

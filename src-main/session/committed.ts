@@ -51,6 +51,27 @@ export class Committed {
     return this.#store.points.held(this.#session, point).state
   }
 
+  /**
+   * Ids of the points that paths were written from last, as things stand and after each undo that can still be made.
+   * @param undoable how many commits can be undone
+   */
+  points(undoable: number): Set<string> {
+    const made = this.#made
+    const ids = new Set<string>()
+    for (let last = Math.max(0, made.length - undoable - 1); last < made.length; last++) {
+      // What a commit left out stands as an earlier one wrote it.
+      let left = made[last]?.leftOut ?? []
+      ids.add(made[last]?.point ?? '')
+      for (let at = last - 1; at >= 0 && left.length > 0; at--) {
+        const leftOut = new Set(made[at]?.leftOut)
+        const still = left.filter((path) => leftOut.has(path))
+        if (still.length < left.length) ids.add(made[at]?.point ?? '')
+        left = still
+      }
+    }
+    return ids
+  }
+
   /** What differs since the last commit, what that left out, and the rest of what it took in part; sorted by path. */
   async changes(sandbox: Sandbox, to: ReadState): Promise<Change[]> {
     const { standing } = this
@@ -119,6 +140,12 @@ export class Committed {
   }
 }
 
+/** No commit gives the host the right to run as somebody else. */
+export const withoutSetId = (mode: number): number => mode & ~(S_ISUID | S_ISGID)
+
+const S_ISUID = 0o4000
+const S_ISGID = 0o2000
+
 /** Whether the host has what a commit that took a part of it left there. */
 export function isAsLeft(path: ByteString, { mode, content }: CommitPart, tree: HostTree): boolean {
   const host = readHostFile(tree, path)
@@ -150,7 +177,7 @@ async function changeSince(
     if (now.kind !== 'file') return 'type'
     const bytes = now.size === content.length ? await readFile(path, sandbox, to) : null
     if (!(bytes instanceof Uint8Array) || !Buffer.from(bytes).equals(content)) return 'modified'
-    return (now.format | now.mode) === mode ? null : 'mode'
+    return withoutSetId(now.format | now.mode) === mode ? null : 'mode'
   }
 }
 
