@@ -117,6 +117,13 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
       await expect.poll(() => page.title()).toBe('shop · Rewind')
     })
 
+    test('a signal to end is followed without a question', async () => {
+      await app.data.json('init', app.data.folder('shop'), '--session', 'shop')
+      await app.electron.evaluate(() => standin.questionAnswers.push(1))
+      const code = await app.quit(async () => app.electron.process().kill('SIGTERM'))
+      expect(code).toBe(0)
+    })
+
     test('without a live session the app ends with its window', async () => {
       await new MainWindow(page).sessionsPane.waitFor()
       const code = await app.quit(() =>
@@ -190,6 +197,18 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     afterEach(() => app?.end())
 
     const kind = () => host.ask(async (rpc) => (await rpc.host.info()).kind)
+    /** With a command in the session `busy`. @returns what ends it */
+    const atWork = async () => {
+      const working = host.cli('--session', 'busy', 'exec', 'sleep 600')
+      await expect.poll(() => host.ask(async (rpc) => (await rpc.host.info()).idle)).toBe(false)
+      return async () => {
+        await host.ask(async (rpc) => {
+          for (const { id, status } of await rpc.commands.list({ session: 'busy' }))
+            if (status === 'running') await rpc.commands.stop({ session: 'busy', id })
+        })
+        await working
+      }
+    }
 
     test('takes over from one that is idle', async () => {
       await host.json('init', host.folder('shop'), '--session', 'before')
@@ -200,8 +219,7 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
 
     test('is the client of one at work, and takes its place when that is gone', async () => {
       await host.json('init', host.folder('shop'), '--session', 'busy')
-      const working = host.cli('--session', 'busy', 'exec', 'sleep 600')
-      await expect.poll(() => host.ask(async (rpc) => (await rpc.host.info()).idle)).toBe(false)
+      const stop = await atWork()
       page = await app.start()
       const window = new MainWindow(page)
       await window.session('busy, live').waitFor()
@@ -215,11 +233,22 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
       await window.point(/^while at work, checkpoint/).waitFor()
       await host.json('--session', 'busy', 'checkpoint', 'under the app')
       await window.point(/^under the app, checkpoint/).waitFor()
-      await host.ask(async (rpc) => {
-        for (const { id, status } of await rpc.commands.list({ session: 'busy' }))
-          if (status === 'running') await rpc.commands.stop({ session: 'busy', id })
-      })
-      await working
+      await stop()
+    })
+
+    test('quits although that one does not answer', async () => {
+      await host.json('init', host.folder('shop'), '--session', 'busy')
+      const stop = await atWork()
+      page = await app.start()
+      await new MainWindow(page).session('busy, live').waitFor()
+      const { pid } = await host.ask((rpc) => rpc.host.info())
+      process.kill(pid, 'SIGSTOP')
+      try {
+        expect(await app.quit(() => app.electron.evaluate(({ app }) => app.quit()))).toBe(0)
+      } finally {
+        process.kill(pid, 'SIGCONT')
+      }
+      await stop()
     })
   })
 })

@@ -2,7 +2,18 @@
 import { app } from './app.ts'
 import { BrowserWindow } from './browser-window.ts'
 import { ipcMain } from './ipc-main.ts'
-import { dialog, Menu, Notification, nativeImage, nativeTheme, screen, session, shell, Tray } from './surroundings.ts'
+import {
+  dialog,
+  Menu,
+  Notification,
+  nativeImage,
+  nativeTheme,
+  powerMonitor,
+  screen,
+  session,
+  shell,
+  Tray,
+} from './surroundings.ts'
 
 const parts = {
   app,
@@ -13,6 +24,7 @@ const parts = {
   nativeImage,
   nativeTheme,
   Notification,
+  powerMonitor,
   screen,
   session,
   shell,
@@ -28,6 +40,7 @@ export {
   Notification,
   nativeImage,
   nativeTheme,
+  type powerMonitor,
   screen,
   session,
   shell,

@@ -136,6 +136,9 @@ class NativeTheme extends EventEmitter {
   readonly shouldUseDarkColors = process.env.STANDIN_DARK === '1'
 }
 
+/** Nothing of it happens here. */
+export const powerMonitor = loud(new EventEmitter(), 'powerMonitor')
+
 export const nativeTheme = loud(new NativeTheme(), 'nativeTheme')
 
 const display = { id: 1, workArea: { x: 0, y: 0, width: 1920, height: 1080 } }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Escalation } from '../contract/index.ts'
-import { Attention } from './attention.ts'
+import { Attention, asMarkup } from './attention.ts'
 import { quitQuestion } from './quitting.ts'
 
 const waiting = (id: string, sessionName = 'shop', text = 'Verifier returned unknown status.') =>
@@ -53,6 +53,12 @@ test('what an agent wrote is made visible and short', () => {
   const [line = ''] = seen.standing
   expect(line).toMatch(/^exe\\u\{202e\}gpj waits for your decision: \\x1b\[2J/)
   expect(line.length).toBeLessThan(300)
+})
+
+test('it is text to a desktop that reads markup', () => {
+  expect(asMarkup('<a href="http://x">Approve</a> a && b')).toBe(
+    '&lt;a href="http://x"&gt;Approve&lt;/a&gt; a &amp;&amp; b',
+  )
 })
 
 test('a line that breaks is begun anew; what was told stands meanwhile', async () => {

@@ -21,6 +21,11 @@ export interface Desktop {
 
 const BODY_CHARACTERS = 200
 
+/** Desktops of Linux read the body as markup: an agent's text must not become a link under our name. */
+export const asMarkup = (text: string): string => text.replace(/[&<>]/g, (char) => ESCAPED[char] ?? char)
+
+const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
 export class Attention {
   readonly #desktop: Desktop
   readonly #told = new Map<string, Notice | null>()

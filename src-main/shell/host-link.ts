@@ -2,6 +2,7 @@
  * The app's line to the host. Where nobody at work owns the data folder the app is the host itself; otherwise it is a
  * client of the owner, and passes the window's messages on as they are (both lines speak the same frames).
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RPCHandler } from '@orpc/server/message-port'
 import type { MessagePortMain } from 'electron'
 import {
@@ -80,16 +81,21 @@ export async function* waitingAt(home: string, signal: AbortSignal): AsyncGenera
   }
 }
 
-/** Sessions that are live at whoever hosts the data folder; none where nobody does. */
-export async function liveAt(home: string): Promise<SessionSummary[]> {
-  const client = await connectHost({ home, start: false })
-  try {
-    return (await client.rpc.sessions.list()).filter(isLive)
-  } catch {
-    return []
-  } finally {
-    client.close()
-  }
+/** A person waits for the answer with the app they want to close. */
+const ANSWER_MS = 2_000
+
+/** Sessions that are live at whoever hosts the data folder; null where nobody answers for them. */
+export async function liveAt(home: string): Promise<SessionSummary[] | null> {
+  const asked = connectHost({ home, start: false }).then(async (client) => {
+    const late = setTimeout(() => client.close(), ANSWER_MS)
+    try {
+      return (await client.rpc.sessions.list()).filter(isLive)
+    } finally {
+      clearTimeout(late)
+      client.close()
+    }
+  })
+  return Promise.race([asked.catch(() => null), sleep(ANSWER_MS, null)])
 }
 
 /** Ties a window's port to a connection of its own; each ends with the other. */

@@ -13,11 +13,12 @@ import {
   ipcMain,
   Menu,
   Notification,
+  powerMonitor,
   session,
 } from 'electron'
 import { RewindError } from '../contract/index.ts'
 import { dataFolder, ensureHome, rendererFolder } from '../serve/index.ts'
-import { Attention, type Notice } from './attention.ts'
+import { Attention, asMarkup, type Notice } from './attention.ts'
 import { PICK_FOLDER, RPC_PORT } from './channels.ts'
 import { guardAllPages, guardSession } from './guards.ts'
 import { type HostLink, liveAt, openHostLink, waitingAt } from './host-link.ts'
@@ -57,18 +58,27 @@ async function run(home: string): Promise<void> {
   app.on('window-all-closed', async () => {
     if (process.platform === 'darwin') return
     const live = await liveAt(home)
-    if (live.length === 0 && BrowserWindow.getAllWindows().length === 0) app.quit()
+    if (live?.length === 0 && BrowserWindow.getAllWindows().length === 0) app.quit()
   })
   let mayQuit = false
+  let asking = false
+  const quitNow = () => {
+    mayQuit = true
+    app.quit()
+  }
   app.on('before-quit', (event) => {
     if (mayQuit || !link) return
     event.preventDefault()
-    void liveAt(home).then(async (live) => {
-      if (live.length > 0 && (await dialog.showMessageBox(quitQuestion(live))).response !== QUIT) return
-      mayQuit = true
-      app.quit()
-    })
+    if (asking) return
+    asking = true
+    void asksToStay(home)
+      .then((stays) => stays || quitNow())
+      .finally(() => {
+        asking = false
+      })
   })
+  // Whoever sends these, or ends the desktop's session, waits for no answer.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, quitNow)
   app.on('will-quit', (event) => {
     if (!link) return
     event.preventDefault()
@@ -80,6 +90,8 @@ async function run(home: string): Promise<void> {
   guardAllPages(app, isOurPage)
 
   await app.whenReady()
+  // On macOS it is told of every quit, and a question holds up nothing there that the person does not see.
+  if (process.platform === 'linux') powerMonitor.on('shutdown', quitNow)
   guardSession(session.defaultSession, devServer === undefined)
   Menu.setApplicationMenu(buildMenu(process.platform))
 
@@ -119,7 +131,14 @@ async function run(home: string): Promise<void> {
   void attention.follow(() => waitingAt(home, over.signal), over.signal)
 }
 
-function notify(title: string, body: string, open: () => void): Notice {
+/** Whether the person wants to stay with sessions that quitting would let go of; not asked where nobody knows of any. */
+async function asksToStay(home: string): Promise<boolean> {
+  const live = await liveAt(home)
+  return live !== null && live.length > 0 && (await dialog.showMessageBox(quitQuestion(live))).response !== QUIT
+}
+
+function notify(title: string, text: string, open: () => void): Notice {
+  const body = process.platform === 'linux' ? asMarkup(text) : text
   const notification = new Notification({ title, body, icon, timeoutType: 'never' })
   notification.on('click', open)
   notification.show()
