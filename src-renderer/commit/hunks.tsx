@@ -15,10 +15,12 @@ interface HunksProps {
   /** Names of those that are taken. */
   take: ReadonlySet<string>
   choose(id: string, taken: boolean): void
+  /** The sandbox's file takes the place of the host's: of its own edits nothing is left. */
+  over: boolean
   disabled: boolean
 }
 
-export function Hunks({ name, stretches, take, choose, disabled }: HunksProps) {
+export function Hunks({ name, stretches, take, choose, over, disabled }: HunksProps) {
   const hunks = stretches.filter(({ id }) => id !== null)
   const last = stretches.at(-1)
   const digits = String(Math.max(1, last ? Math.max(last.at.host, last.at.sandbox) : 1)).length + 1
@@ -38,6 +40,7 @@ export function Hunks({ name, stretches, take, choose, disabled }: HunksProps) {
             stretch={stretch}
             digits={digits}
             taken={id !== null && take.has(id)}
+            over={over}
             control={
               id === null ? null : stretch.kind === 'clash' ? (
                 <select
@@ -72,10 +75,11 @@ interface StretchProps {
   stretch: FileStretch
   digits: number
   taken: boolean
+  over: boolean
   control: ReactNode
 }
 
-function StretchView({ stretch, digits, taken, control }: StretchProps) {
+function StretchView({ stretch, digits, taken, over, control }: StretchProps) {
   const { kind, at, base, sandbox, host, cut } = stretch
   const numbered = { digits, host: at.host, sandbox: at.sandbox }
   if (kind === 'same') {
@@ -116,6 +120,14 @@ function StretchView({ stretch, digits, taken, control }: StretchProps) {
           sign={taken ? '+' : ''}
         />
       </div>
+    )
+  if (kind === 'host' && over)
+    return (
+      <>
+        <p className="bg-warn-soft px-3 pt-0.5 font-sans text-small text-warn">The host’s own edit, which goes</p>
+        <Block {...numbered} lines={host} sandbox={null} sign="−" tone="bg-del" />
+        <Block {...numbered} lines={base} host={null} sign="+" tone="bg-add" />
+      </>
     )
   if (kind !== 'sandbox')
     return (

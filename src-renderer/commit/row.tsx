@@ -89,8 +89,15 @@ export function RowLine({ row, since, choices, version, disabled }: RowLineProps
         <Remark key={text}>{text}</Remark>
       ))}
       {contested && hunks.whole ? <Remark>{`cannot be merged: ${wholeText[hunks.whole]}`}</Remark> : null}
-      {open && hunks.stretches && !isWholeOver ? (
-        <Hunks name={name} stretches={hunks.stretches} take={hunks.take} choose={hunks.choose} disabled={disabled} />
+      {open && hunks.stretches ? (
+        <Hunks
+          name={name}
+          stretches={hunks.stretches}
+          take={hunks.take}
+          choose={hunks.choose}
+          over={isWholeOver}
+          disabled={disabled || isWholeOver}
+        />
       ) : open && hasSides && !hunks.isLoading ? (
         <Difference change={first} since={since} />
       ) : null}
