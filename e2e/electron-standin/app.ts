@@ -124,3 +124,9 @@ function notify(pid: number): boolean {
 }
 
 export const app = loud(new App(), 'app')
+
+// As Electron: they quit, unless the app listens to them itself.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    if (process.listenerCount(signal) === 1) app.quit()
+  })

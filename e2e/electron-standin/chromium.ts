@@ -26,7 +26,6 @@ const child = spawn(
   { stdio: ['ignore', 'ignore', 'pipe'] },
 )
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 process.on('exit', () => {
   child.kill('SIGKILL')
   rmSync(profile, { recursive: true, force: true, maxRetries: 5 })

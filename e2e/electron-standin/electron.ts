@@ -40,7 +40,7 @@ export {
   Notification,
   nativeImage,
   nativeTheme,
-  type powerMonitor,
+  powerMonitor,
   screen,
   session,
   shell,

@@ -147,11 +147,11 @@ suiteNeeding(['browser'], 'the Electron stand-in', () => {
   })
 
   test('a missing export fails at import', () => {
-    const file = join(data, 'tray.mjs')
-    writeFileSync(file, "import { Tray } from 'electron'\nconsole.log(Tray)\n")
+    const file = join(data, 'shortcut.mjs')
+    writeFileSync(file, "import { globalShortcut } from 'electron'\nconsole.log(globalShortcut)\n")
     const { status, stderr } = spawnSync(executablePath, [file], { encoding: 'utf8', timeout: 20_000 })
     expect(status).not.toBe(0)
-    expect(stderr).toContain("does not provide an export named 'Tray'")
+    expect(stderr).toContain("does not provide an export named 'globalShortcut'")
   })
 })
 
