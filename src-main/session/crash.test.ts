@@ -24,7 +24,8 @@ const second: Message[] = [...first, { role: 'assistant', content: 'second' }]
 const FIRST_TREE = './kept.txt: as it was\n./note: one\n'
 const SECOND_TREE = './kept.txt: as it was\n./note: two\n'
 
-suiteNeeding(['local'], 'a crash in the middle', () => {
+// As an ordinary user: root goes the same way, and each point takes seconds. The engine's own points both go through.
+suiteNeeding(['local', 'userns'], 'a crash in the middle', () => {
   let place: TestHome
   beforeEach(() => {
     place = testHome()
