@@ -109,7 +109,7 @@ async function expectDemoTold(window: MainWindow, data: DataFolder): Promise<voi
   const { messages, problems } = await data.ask((rpc) => rpc.messages.get({ session: session.id, at: 'now' }))
   expect(problems).toEqual([])
   expect(JSON.stringify(messages)).not.toContain('call_2')
-  expect(await window.page.getByText('valid', { exact: true }).count()).toBe(1)
+  await window.page.getByText('valid', { exact: true }).waitFor(VISIBLE)
   await window.page.getByText('OpenAI chat', { exact: true }).waitFor(VISIBLE)
   await window.page.getByRole('button', { name: 'What each provider would say' }).click()
   await window.providers.getByRole('listitem').nth(4).waitFor(VISIBLE)
