@@ -78,9 +78,10 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
       onState((state, refusal) => connection.lineState(state, refusal))
       sessions.subscribe(showOpen)
       trouble.subscribe(showOpen)
-      // A page that goes in good order takes no blame along; one that is taken out of the drawer again may fall.
-      addEventListener('pagehide', () => trouble.shows(null))
-      addEventListener('pageshow', showOpen)
+      // A page that goes in good order takes no blame along; one that is taken out of the drawer again may fall. There is
+      // none where the stores are tried by themselves.
+      globalThis.addEventListener?.('pagehide', () => trouble.shows(null))
+      globalThis.addEventListener?.('pageshow', showOpen)
       void folderRequests.follow(new AbortController().signal)
       void escalations.follow(new AbortController().signal)
       const follow = () =>
