@@ -1,4 +1,5 @@
 /** A hunk in a terminal: as in a patch, without the lines around it, and with what no line shows of it. */
+import { isOnlyLineEnds } from '../contract/commit-words.ts'
 import type { FileStretch } from '../contract/index.ts'
 import { visible } from '../contract/text.ts'
 
@@ -14,15 +15,10 @@ export function hunkText({ id, at, kind, base, host, sandbox }: FileStretch): st
     ])
   const head = [`${id}  line ${at.sandbox}`]
   if (isClash) head.push('! changed on the host too')
-  else if (isOnlyLineEnds(base, sandbox)) head.push('only line endings differ')
+  else if (isOnlyLineEnds({ base, sandbox })) head.push('only line endings differ')
   return [head.join('  '), ...signed('-', base), ...(isClash ? signed('h', host) : []), ...signed('+', sandbox)].join(
     '\n',
   )
 }
 
 const isCrlf = (line: string): boolean => line.endsWith('\r\n')
-
-const isOnlyLineEnds = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((line, at) => withoutEnd(line) === withoutEnd(other[at] ?? ''))
-
-const withoutEnd = (line: string): string => line.replace(/\r?\n$/, '')

@@ -1,5 +1,5 @@
 /** Why an entry of a commit is not simply written, in words. Imports no schemas, so that everybody can afford it. */
-import type { CommitEntry, ConflictKind, ObstacleKind, WholeReason } from './commit.ts'
+import type { CommitEntry, ConflictKind, FileStretch, ObstacleKind, WholeReason } from './commit.ts'
 
 /** For a person, after the path: `a.txt: changed in the sandbox and on the host`. */
 export const conflictText: Record<ConflictKind, string> = {
@@ -33,3 +33,9 @@ export const wholeText: Record<WholeReason, string> = {
 /** null where nothing stands in the way. */
 export const reasonOf = ({ conflict, obstacle }: Pick<CommitEntry, 'conflict' | 'obstacle'>): string | null =>
   obstacle !== null ? obstacleText[obstacle] : conflict !== null ? conflictText[conflict] : null
+
+/** Whether a hunk has the same lines on both sides, which end otherwise: no line of it shows a difference. */
+export const isOnlyLineEnds = ({ base, sandbox }: Pick<FileStretch, 'base' | 'sandbox'>): boolean =>
+  base.length === sandbox.length && base.every((line, at) => withoutEnd(line) === withoutEnd(sandbox[at] ?? ''))
+
+const withoutEnd = (line: string): string => line.replace(/\r?\n$/, '')

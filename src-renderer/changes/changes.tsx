@@ -16,8 +16,9 @@ import type { Layout } from './diff.tsx'
 import { type Between, FileList, useArrangement } from './file-list.tsx'
 import { FileView } from './file-view.tsx'
 import { listed } from './listed.ts'
+import { keyOf } from './path-key.ts'
 import type { SeenChange } from './seen.ts'
-import { firstFile, keyOf, listOf, rowsOf, treeOf } from './tree.ts'
+import { firstFile, listOf, rowsOf, treeOf } from './tree.ts'
 
 const layoutMemory = remembered('diff-layout')
 const whitespaceMemory = remembered('diff-ignore-whitespace')

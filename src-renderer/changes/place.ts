@@ -1,7 +1,8 @@
 /** Where a file is looked at. */
+
+import { keyOf } from './path-key.ts'
 import type { FileRef } from './read-file.ts'
 import { nameThen, type SeenChange } from './seen.ts'
-import { keyOf } from './tree.ts'
 
 /** A path at two moments. */
 export interface Place {

@@ -1,6 +1,6 @@
 /** The changes as they are listed: a file that moved is one row, not one that went and one that came. */
 import type { Change, Rename } from '../../src-main/contract/index.ts'
-import { keyOf } from './tree.ts'
+import { keyOf } from './path-key.ts'
 
 export interface SeenChange extends Change {
   /** The file that it was before, where it had another name. */

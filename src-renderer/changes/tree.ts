@@ -1,5 +1,6 @@
 /** The files that differ as a tree of their folders: what is drawn of it, row by row. */
 import type { Change } from '../../src-main/contract/index.ts'
+import { keyOf } from './path-key.ts'
 import type { SeenChange } from './seen.ts'
 
 export interface Row {
@@ -28,22 +29,6 @@ export interface Folder {
   /** Beneath it, at any depth. */
   count: number
 }
-
-/**
- * The path with one character per byte: the same for both sides, and no other's, while two names may read alike. A folder's
- * begins those of all in it.
- */
-export function keyOf({ path, rawPath }: Pick<Change, 'path' | 'rawPath'>): string {
-  if (rawPath !== null) return atob(rawPath)
-  if (PLAIN.test(path)) return path
-  let key = ''
-  for (const byte of utf8.encode(path)) key += String.fromCharCode(byte)
-  return key
-}
-
-/** Nearly every path there is. */
-const PLAIN = /^[ -~]*$/
-const utf8 = new TextEncoder()
 
 /** @param changes sorted by path, so that a folder comes before what is in it */
 export function treeOf(changes: readonly SeenChange[]): Folder {

@@ -3,6 +3,7 @@
  * not at all. What is in conflict stays as the host has it until somebody says otherwise.
  */
 import type { ChosenHunks, ChosenPath, CommitEntry, CommitPreview, FileCounts } from '../../src-main/contract/index.ts'
+import { keyOf } from '../changes/path-key.ts'
 
 export interface Row {
   /** Unique in a preview. */
@@ -41,7 +42,7 @@ const GIT = /^(?:.*\/)?\.git(?=\/|$)/s
 export function rowsOf({ entries }: Pick<CommitPreview, 'entries'>): Row[] {
   const rows = new Map<string, Row & { entries: CommitEntry[] }>()
   for (const entry of entries) {
-    const bytes = byteString(entry)
+    const bytes = keyOf(entry)
     const git = GIT.exec(bytes)?.[0]
     const row = rows.get(git ?? bytes)
     if (row) row.entries.push(entry)
@@ -49,12 +50,6 @@ export function rowsOf({ entries }: Pick<CommitPreview, 'entries'>): Row[] {
   }
   return [...rows.values()]
 }
-
-/** One character per byte, so that a folder's path begins those of all in it. */
-const byteString = ({ path, rawPath }: ChosenPath): string =>
-  rawPath === null
-    ? Array.from(new TextEncoder().encode(path), (byte) => String.fromCharCode(byte)).join('')
-    : atob(rawPath)
 
 /** @param git the repository that it lies in */
 function pathOf({ path, rawPath }: ChosenPath, git: string | undefined): ChosenPath {

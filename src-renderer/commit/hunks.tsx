@@ -3,10 +3,11 @@
  * edits are shown in their places; of lines that both changed one side stands.
  */
 import type { ReactNode } from 'react'
+import { isOnlyLineEnds } from '../../src-main/contract/commit-words.ts'
 import type { FileStretch } from '../../src-main/contract/index.ts'
 import { visible } from '../../src-main/contract/text.ts'
 import { count } from '../elements/format.ts'
-import { isOnlyLineEnds, spokenHunk } from './stretches.ts'
+import { spokenHunk } from './stretches.ts'
 
 interface HunksProps {
   /** Of the file. */

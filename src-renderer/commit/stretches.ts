@@ -11,8 +11,3 @@ export const mergedAtFirst = (stretches: readonly FileStretch[]): Set<string> =>
   new Set(stretches.flatMap(({ kind, id }) => (kind === 'sandbox' && id !== null ? [id] : [])))
 
 export const idsOf = (stretches: readonly FileStretch[]): string[] => stretches.flatMap(({ id }) => id ?? [])
-
-export function isOnlyLineEnds({ base, sandbox }: Pick<FileStretch, 'base' | 'sandbox'>): boolean {
-  const plain = (line: string) => line.replace(/\r?\n$/, '')
-  return base.length === sandbox.length && base.every((line, at) => plain(line) === plain(sandbox[at] ?? ''))
-}
