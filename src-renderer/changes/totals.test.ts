@@ -68,7 +68,7 @@ test('files that changed again are asked for again, and show what they had until
   expect(known.get('a')?.added).toBe(2)
 })
 
-test('a host that cannot say is not asked without end, and nothing is told after the end', async () => {
+test('a host that cannot say is asked again by whoever looks again, not without end; nothing is told after the end', async () => {
   let fails = 0
   const failing = createTotaller(
     async () => {
@@ -83,6 +83,9 @@ test('a host that cannot say is not asked without end, and nothing is told after
   await rest()
   expect(fails).toBe(1)
   expect(known.size).toBe(0)
+  failing.want([file('a')], 0)
+  await rest()
+  expect(fails).toBe(2)
 
   const closed = totaller()
   closed.want([file('a')], 0)

@@ -3,8 +3,8 @@
  * what was counted once stands there when one scrolls back, and until a newer figure comes.
  */
 import type { LineTotals } from '../../src-main/contract/index.ts'
+import { keyOf } from './path-key.ts'
 import type { SeenChange } from './seen.ts'
-import { keyOf } from './tree.ts'
 
 const AT_ONCE = 25
 /** So long one rests before anything is asked. */
@@ -44,10 +44,10 @@ export function createTotaller(
       .slice(0, AT_ONCE)
     if (missing.length === 0) return
     asking = true
-    // What cannot be counted now shows nothing: the list itself says what is wrong with the host.
-    const totals = await ask(missing, abort.signal).catch(() => [])
+    // Where the host cannot say, the list itself tells why; who scrolls on, or comes back, asks again.
+    const totals = await ask(missing, abort.signal).catch(() => null)
     asking = false
-    if (abort.signal.aborted) return
+    if (abort.signal.aborted || totals === null) return
     for (const [at, change] of missing.entries()) known.set(keyOf(change), { version, totals: totals[at] ?? null })
     told(new Map([...known].flatMap(([key, { totals }]) => (totals ? [[key, totals]] : []))))
     soon(BREATH_MS)
