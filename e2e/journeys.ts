@@ -313,7 +313,11 @@ export async function commitHunks({ page, data }: Stage): Promise<void> {
   const file = sheet.getByRole('checkbox', { name: 'mine.txt, modified' })
   expect(await file.evaluate((box) => (box as HTMLInputElement).indeterminate)).toBe(true)
 
-  await sheet.getByRole('combobox', { name: 'What to do with both.txt' }).selectOption('Merge both')
+  const decision = sheet.getByRole('combobox', { name: 'What to do with both.txt' })
+  await decision.selectOption('Take the sandbox’s')
+  await sheet.getByRole('button', { name: 'Difference of both.txt' }).click()
+  await sheet.getByText('The host’s own edit, which goes').waitFor(VISIBLE)
+  await decision.selectOption('Merge both')
   await sheet.getByText('The host’s own edit, which stays').waitFor(VISIBLE)
   const clash = sheet.getByRole('combobox', { name: 'Hunk 2 of 2, line 10 of both.txt' })
   expect(await clash.inputValue()).toBe('host')

@@ -62,6 +62,10 @@ describe('hunks of a text that one side changed', () => {
     expect(stretchesOf(numbers(0), numbers(10_000), '')).toBeNull()
     const many = Array.from({ length: 1_200 }, (_, at) => `${at}\n`)
     expect(stretchesOf(many.join(''), many.map((line, at) => (at % 2 ? line : `x${line}`)).join(''), '')).toBeNull()
+    // One place, and dear to find: the host answers nobody meanwhile.
+    const rewritten = (lines: number) => many.map((line, at) => (at < lines ? `x${line}` : line)).join('')
+    expect(stretchesOf(many.join(''), rewritten(400), many.join(''))).toHaveLength(2)
+    expect(stretchesOf(many.join(''), rewritten(600), many.join(''))).toBeNull()
   })
 })
 
