@@ -86,16 +86,16 @@ const ANSWER_MS = 2_000
 
 /** Sessions that are live at whoever hosts the data folder; null where nobody answers for them. */
 export async function liveAt(home: string): Promise<SessionSummary[] | null> {
-  const asked = connectHost({ home, start: false }).then(async (client) => {
-    const late = setTimeout(() => client.close(), ANSWER_MS)
-    try {
-      return (await client.rpc.sessions.list()).filter(isLive)
-    } finally {
-      clearTimeout(late)
-      client.close()
-    }
-  })
-  return Promise.race([asked.catch(() => null), sleep(ANSWER_MS, null)])
+  const client = await connectHost({ home, start: false })
+  try {
+    // A call that waits for its line is not ended by a signal.
+    const sessions = await Promise.race([client.rpc.sessions.list(), sleep(ANSWER_MS, null)])
+    return sessions?.filter(isLive) ?? null
+  } catch {
+    return null
+  } finally {
+    client.close()
+  }
 }
 
 /** Ties a window's port to a connection of its own; each ends with the other. */
