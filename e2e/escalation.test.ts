@@ -36,6 +36,9 @@ suiteNeeding(['browser', 'local'], 'escalations in the window', () => {
   const isFocused = (name: string) => answer(name).evaluate((button) => button === document.activeElement)
 
   test('evidence first, deaf for half a second, then C R S and Enter', async () => {
+    // The page's own clock stands still: however slow this machine is, the sheet has just come.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 1_000)
     const verify = host.cli('verify')
     await sheet().waitFor()
     await page.keyboard.press('s')
@@ -43,7 +46,8 @@ suiteNeeding(['browser', 'local'], 'escalations in the window', () => {
     const evidence = sheet().getByRole('region', { name: 'Evidence' })
     for (const text of ['48 collected', 'refused', 'a.txt', 'stable']) await evidence.getByText(text).first().waitFor()
     if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/escalation.png` })
-    await page.waitForTimeout(600)
+    await page.clock.runFor(600)
+    await page.clock.resume()
     // What was pressed too soon has done nothing, and the evidence has the focus: an Enter decides nothing.
     expect([await isFocused('Stop'), await isFocused('Continue')]).toEqual([false, false])
     await page.keyboard.press('Enter')

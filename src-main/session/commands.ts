@@ -157,10 +157,8 @@ export class Commands {
 
   /** The record once the command has ended. @throws FileNotFoundError for an id that was never started */
   async ended(id: string): Promise<CommandRecord> {
-    await this.#context.attached()
-    const settled = this.#settled.get(id)
-    if (settled) return settled
-    return this.record(id)
+    const record = await this.#begun(id)
+    return this.#settled.get(id) ?? record
   }
 
   /** As {@link ended}, with the output: whole where it is short, else its end. */
@@ -184,8 +182,7 @@ export class Commands {
   }
 
   async stop(id: string): Promise<CommandRecord> {
-    await this.#context.attached()
-    const record = this.record(id)
+    const record = await this.#begun(id)
     const live = this.#live.get(id)
     if (!live || record.status !== 'running') return record
     await live.kill('cancelled')
@@ -253,8 +250,15 @@ export class Commands {
   }
 
   async #running(id: string): Promise<RunningCommand | undefined> {
+    return this.#live.get((await this.#begun(id)).id)
+  }
+
+  /** Its record, once it was really started or could not be: it says `running` from a moment before. */
+  async #begun(id: string): Promise<CommandRecord> {
     await this.#context.attached()
-    return this.#live.get(this.record(id).id)
+    // Whoever starts it meets the failure.
+    await this.#starting.get(id)?.catch(() => {})
+    return this.record(id)
   }
 
   record(id: string): CommandRecord {

@@ -88,6 +88,17 @@ describe('rules', () => {
     expect(await tree(session)).toContain('./a: newer')
   })
 
+  test('a command is stopped, typed to and waited for while it is still being started', async () => {
+    const request = { cwd: null, env: {}, stdin: null, timeoutMs: null, asTool: false, tool: null, guarded: false }
+    const start = (id: string, command: string) => session.startCommand({ ...request, id, command })
+    const starting = start('early', 'sleep 60')
+    expect((await session.stopCommand({ id: 'early' })).status).toBe('cancelled')
+    expect((await starting).id).toBe('early')
+    const short = start('short', 'echo done')
+    expect(await session.waitCommand({ id: 'short' })).toMatchObject({ code: 0, stdout: 'done\n' })
+    await short
+  })
+
   test('a tool’s error rolls back, with its text in the cue, and answers with the history to go on with', async () => {
     onException()
     await write(session, 'a', 'good')

@@ -7,9 +7,14 @@ import { connect } from './database.ts'
 import { storeWith } from './store.fixture.ts'
 import { storeOver } from './store.ts'
 
+/** Put together field by field: assigning `__proto__` would give the message another prototype instead of that field. */
 const message: fc.Arbitrary<Message> = fc
   .tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom('user', 'assistant', 'tool'), fc.boolean())
-  .map(([fields, role, roleFirst]) => Object.assign(roleFirst ? { role } : {}, fields, { role }))
+  .map(([fields, role, roleFirst]) => {
+    const rest = Object.entries(fields).filter(([key]) => key !== 'role')
+    const own: [string, unknown] = ['role', role]
+    return Object.fromEntries(roleFirst ? [own, ...rest] : [...rest, own]) as Message
+  })
 
 const say = (content: string): Message => ({ role: 'user', content })
 
@@ -115,7 +120,20 @@ describe('messages', () => {
         }
         other.close()
       }),
-      { numRuns: 30 },
+      {
+        numRuns: 30,
+        examples: [
+          [
+            [
+              Object.fromEntries([
+                ['role', 'user'],
+                ['__proto__', []],
+              ]) as Message,
+            ],
+            [[1, []]],
+          ],
+        ],
+      },
     )
   })
 

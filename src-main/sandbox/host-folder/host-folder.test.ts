@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -171,6 +172,41 @@ test('a damaged manifest is begun anew', async () => {
   await track(began)
   expect(named(await check())).toEqual(['modified file'])
 })
+
+// A disk of its own can only be made as root.
+test.runIf(process.getuid?.() === 0)(
+  'a full disk: nothing stays open, and the folder is listed as soon as there is room',
+  { timeout: 20_000 },
+  async () => {
+    const manifests = join(home, 'manifests')
+    fs.mkdirSync(manifests)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'rewind-test', manifests])
+    const fill = (leaving: number) => {
+      const { bsize, bavail } = fs.statfsSync(manifests)
+      fs.writeFileSync(join(manifests, 'filler'), Buffer.alloc(bsize * bavail - leaving, 1))
+    }
+    try {
+      fill(0)
+      await expect(folders.track('s', workspace, Date.now(), () => {})).rejects.toThrow(/full/)
+      // Nothing there is open: it can be unmounted.
+      execFileSync('umount', [manifests], { stdio: 'pipe' })
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'rewind-test', manifests])
+
+      fill(150 << 10)
+      for (let at = 0; at < 2_000; at++) put(`file ${at} with a name of some length`)
+      await folders.track('s', workspace, Date.now() + 1_000, () => {})
+      await sleep(500)
+      expect(await check()).toMatchObject({ checked: false, there: true })
+      fs.rmSync(join(manifests, 'filler'))
+      expect(await eventually(({ checked }) => checked)).toMatchObject({ changed: 0 })
+      put('file 7 with a name of some length', 'another')
+      expect(named(await check())).toEqual(['modified file 7 with a name of some length'])
+    } finally {
+      await folders.forget('s')
+      execFileSync('umount', [manifests], { stdio: 'pipe' })
+    }
+  },
+)
 
 test('forgetting leaves nothing behind', async () => {
   await track()

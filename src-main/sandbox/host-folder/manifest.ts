@@ -45,30 +45,27 @@ export class Manifest {
   readonly #db: Database
   readonly #prepared = new Map<string, Statement>()
 
-  /** Opens it; one that is damaged, or was not finished, is begun anew. */
+  /**
+   * Opens it; one that is damaged, or was not finished, is begun anew.
+   * @throws SqliteError (SQLITE_FULL, SQLITE_CANTOPEN and the like); nothing of it is open then
+   */
   static open(file: string): Manifest {
     try {
-      const manifest = new Manifest(file)
-      if (manifest.complete) return manifest
-      manifest.close()
+      const known = connect(file, (db) => (isComplete(db) ? new Manifest(db) : null))
+      if (known) return known
     } catch (error) {
       if (!(error instanceof SQLite.SqliteError) || !/^SQLITE_(CORRUPT|NOTADB)/.test(error.code)) throw error
     }
     Manifest.remove(file)
-    const manifest = new Manifest(file)
-    manifest.#db.exec(SCHEMA)
-    return manifest
+    return connect(file, (db) => new Manifest(db.exec(SCHEMA)))
   }
 
   static remove(file: string): void {
     for (const part of [file, `${file}-wal`, `${file}-shm`]) rmSync(part, { force: true })
   }
 
-  private constructor(file: string) {
-    this.#db = new SQLite(file)
-    this.#db.pragma('journal_mode = WAL')
-    // What a power cut takes is found out again as well as that can be.
-    this.#db.pragma('synchronous = OFF')
+  private constructor(db: Database) {
+    this.#db = db
   }
 
   close(): void {
@@ -77,7 +74,12 @@ export class Manifest {
 
   /** Whether it has every entry. */
   get complete(): boolean {
-    return this.#db.pragma('user_version', { simple: true }) === COMPLETE
+    return isComplete(this.#db)
+  }
+
+  /** Forgets every entry. */
+  clear(): void {
+    this.#db.exec('DELETE FROM entries; DELETE FROM folders; DELETE FROM differences;')
   }
 
   finish(): void {
@@ -178,6 +180,23 @@ export class Manifest {
     const statement = this.#prepared.get(text) ?? this.#db.prepare(text)
     this.#prepared.set(text, statement)
     return statement
+  }
+}
+
+const isComplete = (db: Database): boolean => db.pragma('user_version', { simple: true }) === COMPLETE
+
+/** @param use what is made of the connection: where that fails, or is nothing, it is closed again */
+function connect<M extends Manifest | null>(file: string, use: (db: Database) => M): M {
+  const db = new SQLite(file)
+  let made: M | null = null
+  try {
+    db.pragma('journal_mode = WAL')
+    // What a power cut takes is found out again as well as that can be.
+    db.pragma('synchronous = OFF')
+    made = use(db)
+    return made
+  } finally {
+    if (made === null) db.close()
   }
 }
 

@@ -81,7 +81,7 @@ export class TrackedFolder {
   /** Something may have changed that no event told of. */
   #lost: boolean
   #last: Promise<unknown> = Promise.resolve()
-  #scanning: Promise<void> | null = null
+  #catchingUp: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #steps = 0
   #said = ''
@@ -93,7 +93,6 @@ export class TrackedFolder {
     this.#options = options
     this.#root = toByteString(folder)
     this.#report = report
-    this.#manifest = Manifest.open(manifest)
     const { dev, ino } = lstatSync(folder)
     this.#identity = { dev, ino }
     // On these, what others change at their end comes without a word.
@@ -105,11 +104,12 @@ export class TrackedFolder {
           lost: () => this.#lose(),
         })
       : null
+    // Last, as it is what would stay open.
+    this.#manifest = Manifest.open(manifest)
     this.#listed = this.#manifest.complete
     // Nobody watched since an earlier host was there.
     this.#lost = this.#listed
-    if (this.#listed) void this.#scan()
-    else void this.#alone(() => this.#list())
+    void this.#catchUp()
   }
 
   get #uncertain(): boolean {
@@ -121,9 +121,9 @@ export class TrackedFolder {
     // What happened before the question is in the kernel's queue by now: taken in with the next turn of the loop.
     await turn()
     await turn()
-    if (!this.#listed) await Promise.race([this.#last, sleep(PATIENCE_MS, null, { ref: false })])
+    if (!this.#listed) await Promise.race([this.#catchUp(), sleep(PATIENCE_MS, null, { ref: false })])
     if (!this.#uncertain) await this.#alone(() => this.#look())
-    else if (this.#listed) void this.#scan()
+    else void this.#catchUp()
     return { ...this.#describe(), fresh: this.#takeFresh() }
   }
 
@@ -133,7 +133,7 @@ export class TrackedFolder {
    * @returns null where the folder was never listed whole
    */
   async compare(paths: readonly ByteString[], trees: readonly ByteString[]): Promise<HostComparison | null> {
-    if (!this.#listed) await Promise.race([this.#last, sleep(LISTING_MS, null, { ref: false })])
+    if (!this.#listed) await Promise.race([this.#catchUp(), sleep(LISTING_MS, null, { ref: false })])
     if (!this.#listed) return null
     const found: HostComparison = { paths: [], trees: [] }
     await this.#alone(async () => {
@@ -201,9 +201,30 @@ export class TrackedFolder {
     await this.#alone(async () => this.#manifest.close())
   }
 
+  /**
+   * Lists the folder, or looks through the whole of it, until nothing is uncertain. Where that fails (a full disk) things
+   * stay uncertain, and whoever asks next tries again.
+   */
+  #catchUp(): Promise<void> {
+    this.#catchingUp ??= this.#alone(() => (this.#listed ? this.#scan() : this.#list())).then(
+      () => {
+        this.#catchingUp = null
+        // More was lost meanwhile.
+        if (this.#lost && this.#there && !this.#closed) void this.#catchUp()
+      },
+      () => {
+        this.#catchingUp = null
+        this.#lost = true
+      },
+    )
+    return this.#catchingUp
+  }
+
   /** The first listing. Each folder is watched before it is listed, so that nothing falls between the two. */
   async #list(): Promise<void> {
     const { since } = this.#options
+    // What an attempt that failed has left.
+    this.#manifest.clear()
     const folders: ByteString[] = ['']
     for (let path = folders.pop(); path !== undefined && !this.#closed; path = folders.pop()) {
       const folder = path
@@ -228,52 +249,45 @@ export class TrackedFolder {
     this.#listed = true
     await this.#look()
     this.#say()
-    if (this.#lost) void this.#scan()
   }
 
   /** Looks through everything. */
-  #scan(): Promise<void> {
-    this.#scanning ??= this.#alone(async () => {
-      if (!this.#there) return
-      this.#lost = false
-      this.#touched.clear()
-      const folders: ByteString[] = ['']
-      for (let path = folders.pop(); path !== undefined && !this.#closed; path = folders.pop()) {
-        const own = this.#stat(path)
-        if (own === null || !this.#isOurs(own)) continue
-        this.#watches?.add(path)
-        const entries = this.#entries(path)
-        const here = new Set(entries.map(([name]) => name))
-        for (const [name, stat] of entries) {
-          const child = join(path, name)
-          const seen = this.#judge(child, stat)
-          if (stat.isDirectory()) folders.push(child)
-          else this.#follow(child, stat, seen)
-        }
-        for (const name of this.#manifest.names(path)) if (!here.has(name)) this.#touched.add(join(path, name))
-        await this.#pause(entries.length)
+  async #scan(): Promise<void> {
+    if (!this.#there) return
+    this.#lost = false
+    this.#touched.clear()
+    const folders: ByteString[] = ['']
+    for (let path = folders.pop(); path !== undefined && !this.#closed; path = folders.pop()) {
+      const own = this.#stat(path)
+      if (own === null || !this.#isOurs(own)) continue
+      this.#watches?.add(path)
+      const entries = this.#entries(path)
+      const here = new Set(entries.map(([name]) => name))
+      for (const [name, stat] of entries) {
+        const child = join(path, name)
+        const seen = this.#judge(child, stat)
+        if (stat.isDirectory()) folders.push(child)
+        else this.#follow(child, stat, seen)
       }
-      if (this.#closed) return
-      for (const { path } of this.#manifest.differences(Number.MAX_SAFE_INTEGER)) this.#touched.add(path)
-      await this.#look()
-      this.#say()
-    }).finally(() => {
-      this.#scanning = null
-      // More was lost meanwhile.
-      if (this.#lost && this.#there && !this.#closed) void this.#scan()
-    })
-    return this.#scanning
+      for (const name of this.#manifest.names(path)) if (!here.has(name)) this.#touched.add(join(path, name))
+      await this.#pause(entries.length)
+    }
+    if (this.#closed) return
+    for (const { path } of this.#manifest.differences(Number.MAX_SAFE_INTEGER)) this.#touched.add(path)
+    await this.#look()
+    this.#say()
   }
 
   /** Looks at what was touched, and at what lies beneath it where a folder came or went. */
   async #look(): Promise<void> {
     for (const path of this.#touched) {
       if (this.#closed || !this.#there) return
+      // The folder itself counts by being there.
+      if (path !== '') {
+        const stat = this.#stat(path)
+        this.#follow(path, stat, this.#judge(path, stat))
+      }
       this.#touched.delete(path)
-      // The folder itself: it counts by being there.
-      if (path === '') continue
-      const stat = this.#stat(path)
-      this.#follow(path, stat, this.#judge(path, stat))
       await this.#pause(1)
     }
   }
@@ -321,7 +335,7 @@ export class TrackedFolder {
   /** Anything may have changed. */
   #lose(): void {
     this.#lost = true
-    if (this.#listed) void this.#scan()
+    void this.#catchUp()
   }
 
   #say(): void {
