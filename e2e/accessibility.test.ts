@@ -25,7 +25,17 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
       await window.tab('Messages').click()
       await window.later.waitFor()
     },
-    'the output': (window) => window.tab('Output').click(),
+    'the notes of the session': async ({ page }) => {
+      await page.getByRole('button', { name: '2 notes' }).click()
+      await page
+        .getByRole('dialog', { name: 'Notes' })
+        .getByText(/poetry/)
+        .waitFor()
+    },
+    'the output': async (window) => {
+      await window.page.keyboard.press('Escape')
+      await window.tab('Output').click()
+    },
     'the ledger': (window) => window.tab('Ledger').click(),
     'a row of the ledger': async (window) => {
       await window.ledger

@@ -1,4 +1,14 @@
-import { chownSync, existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
@@ -55,6 +65,16 @@ suiteNeeding(['docker'], 'a session in docker', () => {
     })
     return (await session.waitCommand({ id })).stdout
   }
+
+  test('what the project will miss inside is said at the beginning, and how it gets there', async () => {
+    writeFileSync(join(home.workspace, 'stack.yaml'), '')
+    mkdirSync(join(home.workspace, '.venv/bin'), { recursive: true })
+    writeFileSync(join(home.workspace, '.venv/pyvenv.cfg'), '')
+    symlinkSync('/bin/sh', join(home.workspace, '.venv/bin/python'))
+    const { notes } = (await begin()).summary()
+    expect(notes.join('\n')).toMatch(/Not in the sandbox: stack \(stack\.yaml\)\. .*rewind exec --user root/)
+    expect(notes.join('\n')).toMatch(/The scripts of \.venv name it by its place on the host/)
+  })
 
   test('what was changed is committed to the host, and taken back', async () => {
     const at = (path: string) => join(home.workspace, path)

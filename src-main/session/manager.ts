@@ -36,6 +36,8 @@ import { DemoPlayer } from './demo.ts'
 import { createEngines, type Engines } from './engines.ts'
 import { escalationOf } from './escalation-records.ts'
 import { EventHub } from './event-hub.ts'
+import { missingPrograms } from './missing-programs.ts'
+import { needsOf } from './project-programs.ts'
 import { Session } from './session.ts'
 import { resolveWorkspace } from './workspace.ts'
 
@@ -391,7 +393,8 @@ export class SessionManager {
         hidden: [this.#home],
       })
       try {
-        return this.#record({ id, began, options, begunBy, image, scope }, sandbox)
+        const missing = await missingPrograms(sandbox, needsOf(options.workspace), options.workspace)
+        return this.#record({ id, began, options, begunBy, image, scope, missing }, sandbox)
       } catch (error) {
         await sandbox.destroy()
         throw error
@@ -409,10 +412,12 @@ export class SessionManager {
       begunBy: ScopeName | 'demo'
       image: string | null
       scope: SandboxScope
+      /** What the project will miss in the sandbox, for a person. */
+      missing: readonly string[]
     },
     sandbox: Sandbox,
   ): Session {
-    const { id, began, options, begunBy, image, scope } = beginning
+    const { id, began, options, begunBy, image, scope, missing } = beginning
     const { facts } = sandbox
     const { sessions } = this.#store
     return this.#store.transaction(() => {
@@ -435,7 +440,7 @@ export class SessionManager {
         epoch: 0,
         begunBy: begunBy === 'demo' ? 'person' : begunBy,
         shared: false,
-        notes: [...facts.notes],
+        notes: [...facts.notes, ...missing],
         rules: {
           autoCheckpoint: null,
           autoRollback: null,

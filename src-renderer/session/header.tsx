@@ -14,6 +14,7 @@ import { focusTimeline } from '../timeline/focus.ts'
 import { pointOf } from '../timeline/moments.ts'
 import type { Selection } from '../timeline/selection-store.ts'
 import { CheckpointPopover } from './checkpoint-popover.tsx'
+import { Notes } from './notes.tsx'
 import { PauseButton } from './pause-button.tsx'
 import { ShareSwitch } from './share-switch.tsx'
 
@@ -46,9 +47,10 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
         >
           <bdi>{visibleName(details.workspace)}</bdi>
         </span>
-        <span className="shrink-0 text-small text-ink-3 max-[1400px]:hidden" title={notesOf(details)}>
+        <span className="shrink-0 text-small text-ink-3 max-[1400px]:hidden" title={visible(details.engineDetail)}>
           {details.engine}
         </span>
+        <Notes notes={details.notes} />
         {host ? (
           <span role="status" className="shrink-0 text-small text-warn" title={visibleName(host)}>
             {hostWord(details)}
@@ -101,6 +103,3 @@ export function SessionHeader({ details, timeline }: { details: SessionDetails; 
 
 const hostWord = ({ host }: SessionDetails): string =>
   host?.there === false ? 'workspace moved' : host?.changed ? `${host.changed} changed on the host` : 'host not checked'
-
-const notesOf = (details: SessionDetails): string =>
-  [visible(details.engineDetail), ...details.notes.map(visible)].join('\n')

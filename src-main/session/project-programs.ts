@@ -1,0 +1,165 @@
+/**
+ * What a project is worked on with, told by the files at its top: an agent that finds no pytest or cargo in its sandbox
+ * tries for long before it says so. Looked for once, when a session begins.
+ */
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A program that the project wants, and the file that says so. */
+export interface Wanted {
+  program: string
+  because: string
+}
+
+/** What is looked for inside. */
+export interface ProjectNeeds {
+  programs: Wanted[]
+  /** Folders that hold a Python of their own, by name. */
+  venvs: string[]
+  /** Packages of Node that were installed for another system than these sandboxes run: its name, such as darwin. */
+  foreign: string[]
+  /** Whether packages of Node that need glibc are installed. */
+  glibc: boolean
+}
+
+/** A file whose name says it all. A name that begins with `*` is an ending. */
+const BY_NAME: readonly [name: string, ...programs: string[]][] = [
+  ['package.json', 'node'],
+  ['deno.json', 'deno'],
+  ['deno.jsonc', 'deno'],
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+  ['package-lock.json', 'npm'],
+  ['uv.lock', 'uv'],
+  ['poetry.lock', 'poetry'],
+  ['Pipfile', 'pipenv'],
+  ['tox.ini', 'tox'],
+  ['Cargo.toml', 'cargo'],
+  ['go.mod', 'go'],
+  ['Gemfile', 'ruby', 'bundle'],
+  ['composer.json', 'php', 'composer'],
+  ['Makefile', 'make'],
+  ['makefile', 'make'],
+  ['GNUmakefile', 'make'],
+  ['justfile', 'just'],
+  ['Taskfile.yml', 'task'],
+  ['CMakeLists.txt', 'cmake'],
+  ['meson.build', 'meson'],
+  ['build.zig', 'zig'],
+  ['mix.exs', 'mix'],
+  ['pubspec.yaml', 'dart'],
+  ['Package.swift', 'swift'],
+  ['stack.yaml', 'stack'],
+  ['build.sbt', 'sbt'],
+  ['*.csproj', 'dotnet'],
+  ['*.sln', 'dotnet'],
+  ['*.cabal', 'cabal'],
+  ['.git', 'git'],
+]
+
+const PYTHON = ['pyproject.toml', 'requirements.txt', 'setup.py', 'setup.cfg']
+/** Where projects say that they are tested with pytest. */
+const PYTEST = ['pytest.ini', 'conftest.py']
+const VENVS = ['.venv', 'venv']
+
+/** Files that are read are shorter than this, bytes; of longer ones the beginning counts. */
+const READ_BYTES = 256 << 10
+/** npm's own list of what it installed; reading a longer one would hold the host up. Bytes. */
+const LONGEST_LIST = 4 << 20
+
+/**
+ * @param workspace the folder on the host
+ * @param arch of the sandbox, as Node names it
+ * @returns nothing to look for where the folder cannot be read
+ */
+export function needsOf(workspace: string, arch: string = process.arch): ProjectNeeds {
+  const names = namesIn(workspace)
+  const has = (name: string) => names.has(name)
+  const venvs = VENVS.filter((name) => has(name) && existsSync(join(workspace, name, 'pyvenv.cfg')))
+  const programs = new Map<string, string>()
+  const want = (program: string, because: string | undefined) => {
+    if (because !== undefined && !programs.has(program)) programs.set(program, because)
+  }
+  for (const [name, ...wanted] of BY_NAME) {
+    const found = name.startsWith('*') ? [...names].find((one) => one.endsWith(name.slice(1))) : name
+    if (found !== undefined && has(found)) for (const program of wanted) want(program, found)
+  }
+  // Its own wrapper brings the builder along, and needs Java alone.
+  const maven = has('mvnw') ? 'java' : 'mvn'
+  if (has('pom.xml')) want(maven, 'pom.xml')
+  const gradle = has('gradlew') ? 'java' : 'gradle'
+  want(gradle, ['build.gradle', 'build.gradle.kts'].find(has))
+  // An environment of the project's own has its own Python, and its own pytest.
+  if (venvs.length === 0) {
+    want('python3', PYTHON.find(has))
+    want('pytest', PYTEST.find(has) ?? PYTHON.filter(has).find((name) => /\bpytest\b/.test(read(workspace, name))))
+  }
+  return {
+    programs: [...programs].map(([program, because]) => ({ program, because })),
+    venvs,
+    ...installed(workspace, arch),
+  }
+}
+
+function namesIn(folder: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(folder))
+  } catch {
+    return new Set()
+  }
+}
+
+function read(workspace: string, name: string): string {
+  try {
+    const fd = openSync(join(workspace, name), 'r')
+    try {
+      const buffer = Buffer.alloc(READ_BYTES)
+      return buffer.toString('utf8', 0, readSync(fd, buffer, 0, READ_BYTES, 0))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return ''
+  }
+}
+
+interface InstalledPackage {
+  os?: string[]
+  cpu?: string[]
+  libc?: string[]
+}
+
+/** What npm wrote down of the packages that are in node_modules: which systems each is for, where it is not for all. */
+function installed(workspace: string, arch: string): Pick<ProjectNeeds, 'foreign' | 'glibc'> {
+  const none = { foreign: [], glibc: false }
+  try {
+    const text = readFileSync(join(workspace, 'node_modules/.package-lock.json'))
+    if (text.length > LONGEST_LIST) return none
+    const { packages } = JSON.parse(text.toString()) as { packages: Record<string, InstalledPackage> }
+    const all = Object.values(packages)
+    return {
+      foreign: [...new Set(all.flatMap((one) => otherSystem(one, arch)))],
+      glibc: all.some(({ libc }) => libc?.includes('glibc')),
+    }
+  } catch {
+    // Another package manager, or a list that is no list.
+    return none
+  }
+}
+
+function otherSystem({ os, cpu }: InstalledPackage, arch: string): string[] {
+  if (excludes(os, 'linux')) return [systems(os)]
+  return excludes(cpu, arch) ? [systems(cpu)] : []
+}
+
+const systems = (list: string[] = []): string => list.map((one) => one.replace('!', 'all but ')).join(', ')
+
+/** npm's rule: a list of those that are meant, or, with `!`, of those that are not. */
+function excludes(list: string[] | undefined, own: string): boolean {
+  if (!Array.isArray(list) || list.length === 0) return false
+  if (list.includes(`!${own}`)) return true
+  const meant = list.filter((one) => !one.startsWith('!'))
+  return meant.length > 0 && !meant.includes(own)
+}
