@@ -60,6 +60,18 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
       await page.keyboard.press('Escape')
       await page.keyboard.press('?')
     },
+    'the rules, and a verifier that was tried': async ({ page }) => {
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Rules' }).click()
+      const sheet = page.getByRole('dialog', { name: 'Rules' })
+      await sheet.getByRole('checkbox', { name: 'Roll back by itself' }).setChecked(true)
+      await sheet.getByRole('textbox', { name: 'Verifier' }).fill('pytest -q')
+      await sheet.getByRole('button', { name: 'Try' }).click()
+      await sheet
+        .getByText(/2 tests fail/)
+        .first()
+        .waitFor()
+    },
     'the rewind sheet': async (window) => {
       await window.page.keyboard.press('Escape')
       await window.point(/^pre_migration/).click()

@@ -119,6 +119,18 @@ suiteNeeding(['local'], 'escalations at the command line', () => {
     expect((await json('escalations', '--all')).data.escalations.length).toBeGreaterThan(1)
   })
 
+  test('a verifier is tried: what it says, and nothing comes of it', async () => {
+    const entries = async () => (await json('ledger')).data.entries.length
+    const before = await entries()
+    expect(await rewind('verify', '--try')).toMatchObject({
+      code: 6,
+      text: expect.stringMatching(/UNKNOWN .*nothing was/s),
+    })
+    expect((await rewind('verify', '--try', `echo '{"status":"fail"}'`)).code).toBe(1)
+    expect((await rewind('verify', '--try', `echo '{"status":"pass","summary":"fine"}'`)).text).toBe('PASS fine\n')
+    expect([(await json('status')).data.status, await entries()]).toEqual(['running', before])
+  })
+
   test('without anybody there it halts; resume has it go on', async () => {
     const { code, text } = await rewind('verify')
     expect([code, text]).toEqual([6, expect.stringMatching(/UNKNOWN .*halted[\s\S]*resume: rewind resume/)])

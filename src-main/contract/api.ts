@@ -63,6 +63,7 @@ import {
   ToolCall,
   Validity,
   VerifierSpec,
+  VerifierTrial,
 } from './model.ts'
 import { visibleName } from './text.ts'
 
@@ -466,6 +467,11 @@ export const contract = {
         }),
       )
       .output(RulesSet),
+    /**
+     * Runs a verifier once, to see what it says: nothing is judged by it, rolled back or written down. It is ended with
+     * the call.
+     */
+    tryVerifier: oc.input(ActingOn.extend({ verifier: VerifierSpec })).output(VerifierTrial),
     /** How much the session may hold on disk; what is too much is pruned at once. */
     retention: oc.input(SessionRef.extend(RetentionRule.shape)).output(Rules),
     lastAutoRollback: oc.input(SessionRef).output(AutoRollback.nullable()),

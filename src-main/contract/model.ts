@@ -414,6 +414,16 @@ export const VerifierSpec = z.object({
 })
 export type VerifierSpec = z.infer<typeof VerifierSpec>
 
+/** What a verifier said that was tried. */
+export const VerifierTrial = z.object({
+  status: VerdictStatus,
+  /** The verdict in words. */
+  text: z.string(),
+  stdout: z.string(),
+  stderr: z.string(),
+})
+export type VerifierTrial = z.infer<typeof VerifierTrial>
+
 /** Bytes on disk that a session may hold when nobody says otherwise. */
 export const DISK_BUDGET = 10_000_000_000
 

@@ -192,6 +192,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       get: os.rules.get.handler((call) => of(call).rules()),
       autoCheckpoint: os.rules.autoCheckpoint.handler((call) => of(call).autoCheckpoint(call.input)),
       autoRollback: os.rules.autoRollback.handler((call) => of(call).autoRollback(call.input)),
+      tryVerifier: os.rules.tryVerifier.handler((call) => of(call).tryVerifier(call.input, call.signal)),
       retention: os.rules.retention.handler((call) => of(call).setRetention(call.input)),
       lastAutoRollback: os.rules.lastAutoRollback.handler((call) => of(call).lastAutoRollback()),
       onToolCall: os.rules.onToolCall.handler((call) => of(call).onToolCall(call.input)),

@@ -88,6 +88,40 @@ describe('rules', () => {
     expect(await tree(session)).toContain('./a: newer')
   })
 
+  test('a verifier that is tried says its verdict, and nothing comes of it', async () => {
+    session.autoRollback({ on: true, events: ['test_failure'], to: 'base', verifier: verifier('exit 1') })
+    await write(session, 'a', 'newer')
+    await checkpoint(session, 'stable')
+    const trial = (command: string) => session.tryVerifier({ verifier: verifier(command, 3) })
+    expect(await trial('echo \'{"status":"fail","summary":"no"}\'; echo why >&2')).toEqual({
+      status: 'fail',
+      text: 'no',
+      stdout: '{"status":"fail","summary":"no"}\n',
+      stderr: 'why\n',
+    })
+    // Not asked again, as a rule would.
+    expect(await trial('echo run >> runs; echo nonsense')).toMatchObject({ status: 'unknown' })
+    expect(await tree(session)).toContain('./runs: run\n')
+    expect(await trial('nosuchprogram')).toMatchObject({ text: expect.stringContaining('not found in the sandbox') })
+    expect([session.ledger({ checkpoint: null, type: null, status: null }), point('stable')?.verdict]).toEqual([
+      [],
+      null,
+    ])
+    expect(session.rules().autoRollback?.verifier?.command).toBe('exit 1')
+  })
+
+  test('a verifier that is tried ends when nobody waits for it any more', async () => {
+    const leave = new AbortController()
+    const trial = session.tryVerifier({ verifier: verifier('touch begun; sleep 60') }, leave.signal)
+    await expect.poll(() => session.commands().at(-1)?.status).toBe('running')
+    leave.abort()
+    await expect(trial).rejects.toMatchObject({ code: 'CANCELLED' })
+    expect(session.commands().at(-1)).toMatchObject({ status: 'cancelled' })
+    await expect(session.tryVerifier({ verifier: verifier('true') }, leave.signal)).rejects.toMatchObject({
+      code: 'CANCELLED',
+    })
+  })
+
   test('a command is stopped, typed to and waited for while it is still being started', async () => {
     const request = { cwd: null, env: {}, stdin: null, timeoutMs: null, asTool: false, tool: null, guarded: false }
     const start = (id: string, command: string) => session.startCommand({ ...request, id, command })

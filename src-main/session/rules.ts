@@ -20,6 +20,7 @@ import {
   SessionRewoundError,
   VerificationFailedError,
   VerifierSpec,
+  type VerifierTrial,
 } from '../contract/index.ts'
 import { redactor } from '../report/index.ts'
 import { formatVerificationResult, haltError, runVerifier, type VerificationResult } from '../verification/index.ts'
@@ -182,6 +183,21 @@ export class Rules {
   }
 
   /**
+   * Runs a verifier once and tells what it says, without any consequence.
+   * @param signal ends it
+   * @throws CancelledError, SessionHaltedError, SessionPausedError
+   */
+  async tryVerifier(spec: VerifierSpec, signal?: AbortSignal): Promise<VerifierTrial> {
+    await this.#context.acting()
+    const run = (line: CommandLine, timeoutMs: number | null) => this.#runJudged(line, timeoutMs, { signal })
+    const redact = redactor(this.#context.row.env)
+    const once = { ...spec, retries: 0 }
+    const result = await runVerifier(once, run, { redact, onAttempt: () => {}, ...(signal ? { signal } : {}) })
+    const { status, rawOutput, rawStderr } = result
+    return { status, text: formatVerificationResult(result), stdout: rawOutput, stderr: rawStderr }
+  }
+
+  /**
    * Has a halted session go on: because a mended verifier says pass, which the rule has from then on, or because a person
    * waives the verdict.
    * @returns the verdict in words; null where it was waived
@@ -262,7 +278,7 @@ export class Rules {
 
   /** @param halted also while the session is halted */
   #verify(spec: VerifierSpec, halted = false): Promise<VerificationResult> {
-    return runVerifier(spec, (line, timeoutMs) => this.#runJudged(line, timeoutMs, halted), {
+    return runVerifier(spec, (line, timeoutMs) => this.#runJudged(line, timeoutMs, { halted }), {
       redact: redactor(this.#context.row.env),
       onAttempt: (attempt, of, verdict) =>
         this.#context.raise({
@@ -316,10 +332,17 @@ export class Rules {
     throw fail(done)
   }
 
-  async #runJudged(command: CommandLine, timeoutMs: number | null, halted: boolean) {
+  async #runJudged(
+    command: CommandLine,
+    timeoutMs: number | null,
+    { halted = false, signal }: { halted?: boolean; signal?: AbortSignal | undefined },
+  ) {
     const id = randomUUID()
+    // Where it cannot be stopped, its end is waited for below.
+    const stop = () => void this.#commands.stop(id).catch(() => {})
+    signal?.addEventListener('abort', stop)
     await this.#commands.start({ id, command, timeoutMs, tool: VERIFIER, halted })
-    const record = await this.#commands.ended(id)
+    const record = await this.#commands.ended(id).finally(() => signal?.removeEventListener('abort', stop))
     // Taken away under it: a rewind, or the session's end. One that a person stopped has no such note.
     if (record.status === 'cancelled' && record.note !== null)
       throw new CancelledError(`The verifier was stopped: ${record.note}.`, { nextStep: 'Run it again.' })

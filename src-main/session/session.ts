@@ -37,6 +37,7 @@ import {
   type Synced,
   type Timeline,
   type Validity,
+  type VerifierTrial,
 } from '../contract/index.ts'
 import { countChanges } from '../diff/index.ts'
 import { MOST_ROWS, type ReportData, redactor, report } from '../report/index.ts'
@@ -493,6 +494,11 @@ export class Session {
   autoRollback(input: Inputs['rules']['autoRollback']): RulesSet {
     this.#context.assertEpoch(input.epoch)
     return this.#rules.setAutoRollback(input.on, input.events, input.to, input.verifier)
+  }
+
+  async tryVerifier(input: Inputs['rules']['tryVerifier'], signal?: AbortSignal): Promise<VerifierTrial> {
+    this.#context.assertEpoch(input.epoch)
+    return this.#rules.tryVerifier(input.verifier, signal)
   }
 
   lastAutoRollback(): AutoRollback | null {

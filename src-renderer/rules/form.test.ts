@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Rules } from '../../src-main/contract/index.ts'
-import { formOf, readForm } from './form.ts'
+import { formOf, readForm, readVerifier } from './form.ts'
 
 const none: Rules = { autoCheckpoint: null, autoRollback: null, retention: { budgetBytes: 10_000_000_000 } }
 const ruled: Rules = {
@@ -57,4 +57,14 @@ test('what makes no sense is said at its field', () => {
   })
   // What is switched off is not looked at.
   expect(readForm({ ...formOf(none), keepLast: 'x', timeout: 'x' }, none)).toEqual({ ok: true, wanted: {} })
+})
+
+test('the verifier as it is typed can be read by itself', () => {
+  expect(readVerifier({ ...formOf(ruled), timeout: '2' }, ruled)).toEqual({
+    ok: true,
+    verifier: { command: ['sh', 'verify it.sh'], retries: 1, retryDelayMs: 500, timeoutMs: 2_000 },
+  })
+  expect(readVerifier({ ...formOf(none), timeout: 'soon' }, none)).toMatchObject({
+    problems: { verifier: 'A command is needed.', timeout: expect.any(String) },
+  })
 })

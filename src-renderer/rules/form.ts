@@ -53,37 +53,43 @@ export function formOf({ autoCheckpoint, autoRollback, retention }: Rules): Rule
   }
 }
 
-export type ReadForm = { ok: true; wanted: RulesWanted } | { ok: false; problems: Partial<Record<Field, string>> }
+type Problems = Partial<Record<Field, string>>
+
+export type ReadForm = { ok: true; wanted: RulesWanted } | { ok: false; problems: Problems }
+
+export type ReadVerifier = { ok: true; verifier: VerifierSpec } | { ok: false; problems: Problems }
+
+/** The verifier as it is typed, saved or not. @param rules as they stand */
+export function readVerifier(form: RulesForm, rules: Rules): ReadVerifier {
+  const problems: Problems = {}
+  const { needed, number } = numbersOf(form, problems)
+  const command = form.verifier.trim()
+  if (command === '') problems.verifier = 'A command is needed.'
+  const verifier = {
+    command: sameCommand(command, rules.autoRollback?.verifier?.command) ?? command,
+    retries: needed('retries', isWhole(0), 'A whole number from 0 on.'),
+    retryDelayMs: needed('delay', (value) => value >= 0, 'Seconds, 0 or more.') * 1000,
+    timeoutMs: inMs(number('timeout', (value) => value > 0, 'Seconds above 0, or nothing.')),
+  }
+  return Object.keys(problems).length > 0 ? { ok: false, problems } : { ok: true, verifier }
+}
 
 /** @param rules as they stand: only what differs is wanted */
 export function readForm(form: RulesForm, rules: Rules): ReadForm {
-  const problems: Partial<Record<Field, string>> = {}
-  const number = (field: Field, valid: (value: number) => boolean, problem: string): number | null => {
-    const typed = String(form[field]).trim()
-    if (typed === '') return null
-    const value = Number(typed)
-    if (Number.isFinite(value) && valid(value)) return value
-    problems[field] = problem
-    return null
-  }
-  const needed = (field: Field, valid: (value: number) => boolean, problem: string): number => {
-    if (String(form[field]).trim() === '') problems[field] = problem
-    return number(field, valid, problem) ?? 0
-  }
+  const problems: Problems = {}
+  const { number } = numbersOf(form, problems)
   const keepLast = form.checkpoints ? number('keepLast', isWhole(1), 'A whole number from 1 on, or nothing.') : null
   const budget = number('budget', (value) => value * GB >= 1, 'A number above 0, or nothing.')
-  const command = form.verifier.trim()
   let verifier: VerifierSpec | null = null
   if (form.rollbacks) {
+    const isJudged = form.verifier.trim() !== ''
     if (!form.exception && !form.testFailure) problems.exception = 'Choose at least one.'
-    if (form.testFailure && command === '') problems.verifier = 'A failed verification needs a verifier.'
-    if (command !== '')
-      verifier = {
-        command: sameCommand(command, rules.autoRollback?.verifier?.command) ?? command,
-        retries: needed('retries', isWhole(0), 'A whole number from 0 on.'),
-        retryDelayMs: needed('delay', (value) => value >= 0, 'Seconds, 0 or more.') * 1000,
-        timeoutMs: inMs(number('timeout', (value) => value > 0, 'Seconds above 0, or nothing.')),
-      }
+    if (form.testFailure && !isJudged) problems.verifier = 'A failed verification needs a verifier.'
+    if (isJudged) {
+      const read = readVerifier(form, rules)
+      if (read.ok) verifier = read.verifier
+      else Object.assign(problems, read.problems)
+    }
   }
   if (Object.keys(problems).length > 0) return { ok: false, problems }
   const events: RollbackEvent[] = [
@@ -101,6 +107,23 @@ export function readForm(form: RulesForm, rules: Rules): ReadForm {
   if (!same(['rollbacks', ...(form.rollbacks ? judged : [])])) wanted.autoRollback = autoRollback
   if (!same(['budget'])) wanted.retention = { budgetBytes: budget === null ? null : Math.round(budget * GB) }
   return { ok: true, wanted }
+}
+
+/** Reads fields that hold numbers; what makes no sense becomes a problem of its field. */
+function numbersOf(form: RulesForm, problems: Problems) {
+  const number = (field: Field, valid: (value: number) => boolean, problem: string): number | null => {
+    const typed = String(form[field]).trim()
+    if (typed === '') return null
+    const value = Number(typed)
+    if (Number.isFinite(value) && valid(value)) return value
+    problems[field] = problem
+    return null
+  }
+  const needed = (field: Field, valid: (value: number) => boolean, problem: string): number => {
+    if (String(form[field]).trim() === '') problems[field] = problem
+    return number(field, valid, problem) ?? 0
+  }
+  return { number, needed }
 }
 
 const isWhole = (least: number) => (value: number) => Number.isInteger(value) && value >= least

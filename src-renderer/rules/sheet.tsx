@@ -1,13 +1,14 @@
 /** The rules of a session: what it does by itself, and how much it may keep. */
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
-import type { RewindError, Rules } from '../../src-main/contract/index.ts'
+import type { RewindError, Rules, VerifierSpec } from '../../src-main/contract/index.ts'
 import { visible } from '../../src-main/contract/text.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
 import { Button } from '../elements/button.tsx'
 import { Dialog } from '../elements/dialog.tsx'
 import { Loading, ProblemLine } from '../elements/problem.tsx'
 import { useHost, useSession } from '../host/context.ts'
-import { type Field, formOf, type RulesForm, readForm } from './form.ts'
+import { type Field, formOf, type RulesForm, readForm, readVerifier } from './form.ts'
+import { TryVerifier } from './try-verifier.tsx'
 
 export function RulesSheet({ session, onClose }: { session: string; onClose(): void }) {
   const { rpc } = useHost()
@@ -17,7 +18,7 @@ export function RulesSheet({ session, onClose }: { session: string; onClose(): v
     rpc.rules.get({ session }).then(setRules, (error) => setProblem(fromRpcError(error)))
   }, [rpc, session])
   return (
-    <Dialog title="Rules" onClose={onClose} width="w-130">
+    <Dialog title="Rules" onClose={onClose} width="w-150">
       {rules ? <Form session={session} rules={rules} onRules={setRules} onClose={onClose} /> : null}
       {rules || problem ? null : (
         <div className="h-40">
@@ -56,6 +57,12 @@ function Form({ session, rules, onRules, onClose }: FormProps) {
     setForm({ ...form, ...change })
     setProblems({})
     setWarnings([])
+  }
+  const typedVerifier = (): VerifierSpec | null => {
+    const read = readVerifier(form, rules)
+    if (read.ok) return read.verifier
+    setProblems(read.problems)
+    return null
   }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
@@ -131,6 +138,8 @@ function Form({ session, rules, onRules, onClose }: FormProps) {
                   {input('retries', 'Retries', 'of a verdict that is unknown')}
                   {input('delay', 'Between them', 'seconds')}
                   {input('timeout', 'Time limit', 'seconds; empty for none')}
+                  {/* What was tried is gone once something else is typed. */}
+                  <TryVerifier key={form.verifier + form.timeout} session={session} read={typedVerifier} />
                 </>
               )}
             </>

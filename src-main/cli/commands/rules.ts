@@ -9,7 +9,8 @@ import {
 } from '../../contract/errors.ts'
 import type { RollbackEvent, Rules, VerifierSpec } from '../../contract/index.ts'
 import { visible, visibleName } from '../../contract/text.ts'
-import { askedHere } from '../../serve/client/index.ts'
+import { askedHere, type Rpc } from '../../serve/client/index.ts'
+import type { Cli } from '../cli.ts'
 import { type Define, given } from '../command.ts'
 import { delay, seconds, whole } from '../numbers.ts'
 import { canAsk, here } from '../prompt.ts'
@@ -69,10 +70,12 @@ export const defineRules: Define = (program, action) => {
     .command('verify')
     .description('run the verifier, or judge a command by its rules')
     .argument('[command...]')
+    .option('--try', 'run it once to see what it says: nothing is rolled back, asked or written down')
     .action(
-      action(async (cli, operands) => {
+      action<{ try?: boolean }>(async (cli, operands, options) => {
         const { rpc, session } = await cli.begin('acts')
         const command = operands.length > 0 ? given(operands).join(' ') : null
+        if (options.try) return tryVerifier(cli, rpc, session, command)
         try {
           const judge = () => rpc.rules.runTests({ session, command })
           const { text, verdict } = await (cli.out.json || !canAsk() ? judge() : askedHere(rpc, session, here, judge))
@@ -87,6 +90,23 @@ export const defineRules: Define = (program, action) => {
     )
 }
 
+/** @param command null for the rule's own verifier */
+async function tryVerifier(cli: Cli, rpc: Rpc, session: string, command: string | null): Promise<void> {
+  const known = (await rpc.rules.get({ session })).autoRollback?.verifier
+  const verifier = command === null ? known : { ...known, command }
+  if (!verifier)
+    throw new InvalidOptionError('There is no verifier to try.', {
+      nextStep: 'Name the command: rewind verify --try COMMAND.',
+    })
+  const { status, text, stderr, stdout } = await rpc.rules.tryVerifier({ session, verifier })
+  await cli.heard(session)
+  if (status === 'pass') return cli.out.result({ status, text }, `PASS ${visible(text)}`.trimEnd())
+  const data = { result: { status, rawOutput: stdout, rawStderr: stderr } }
+  const nothing = { nextStep: 'It was tried: nothing was rolled back or written down.', data }
+  if (status === 'fail') throw new VerificationFailedError(`FAIL ${text}`, nothing)
+  throw new VerificationUnknownError(`UNKNOWN ${text}${endOf(stderr)}`, nothing)
+}
+
 /** Lines of its stderr that an undecided verifier is shown with. */
 const STDERR_LINES = 12
 
@@ -97,10 +117,14 @@ export function withVerdict(error: unknown): unknown {
   if (error instanceof VerificationUnknownError) return new VerificationUnknownError(`UNKNOWN ${error.message}`, error)
   if (!(error instanceof VerificationHaltError)) return error
   const last = error.data.lastResult as { rawStderr?: unknown } | undefined
-  const written = typeof last?.rawStderr === 'string' ? last.rawStderr.trimEnd() : ''
-  const lines = written === '' ? [] : written.split('\n').slice(-STDERR_LINES)
-  const tail = lines.length > 0 ? ['  Its stderr ended:', ...lines.map((line) => `  | ${line}`)] : []
-  return new VerificationHaltError([`UNKNOWN ${error.message}`, ...tail].join('\n'), error)
+  const written = typeof last?.rawStderr === 'string' ? last.rawStderr : ''
+  return new VerificationHaltError(`UNKNOWN ${error.message}${endOf(written)}`, error)
+}
+
+/** The last lines that a verifier wrote to stderr, to stand below its verdict. */
+function endOf(stderr: string): string {
+  const lines = stderr.trimEnd() === '' ? [] : stderr.trimEnd().split('\n').slice(-STDERR_LINES)
+  return lines.length > 0 ? ['', '  Its stderr ended:', ...lines.map((line) => `  | ${line}`)].join('\n') : ''
 }
 
 function verifierOf({ verifier, retries, retryDelay, timeout }: RollbackOptions): VerifierSpec | null {
