@@ -1,6 +1,7 @@
 /** What a commit would write, written elsewhere: as a patch, or on a branch of the host's repository. */
+import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type BranchEntry,
@@ -10,8 +11,9 @@ import {
   type PatchEntry,
   type PatchSide,
 } from '../commit/index.ts'
-import type { BranchResult, Change, ChosenPath, PatchPart } from '../contract/index.ts'
+import type { BranchResult, ChosenPath, PatchPart } from '../contract/index.ts'
 import {
+  type ByteString,
   type EntryFacts,
   type FilesState,
   type ReadState,
@@ -19,16 +21,22 @@ import {
   type Sandbox,
   toBytes,
 } from '../sandbox/index.ts'
-import type { Commits } from './commits.ts'
+import type { CommitPart } from '../store/index.ts'
+import { Committed } from './committed.ts'
 import type { SessionContext } from './context.ts'
 import type { Inputs } from './inputs.ts'
 
-/** What differs between two states, with what each has of it. */
-interface Differences {
-  changes: Change[]
-  paths: Uint8Array[]
-  before: (EntryFacts | null)[]
-  after: (EntryFacts | null)[]
+/** What is at a path, and where it was copied to if it is a file. */
+interface Side {
+  facts: Pick<EntryFacts, 'kind' | 'mode' | 'format' | 'size' | 'target'>
+  file: string | null
+}
+
+/** A path at which there is something else than the host was given last. */
+interface Difference {
+  path: Uint8Array
+  before: Side | null
+  after: Side | null
 }
 
 /** Why a patch leaves something out, as a person reads it. */
@@ -38,15 +46,18 @@ const patchReasons = {
   mode: 'git knows of permissions only whether a file can be run',
   git: 'git keeps names like this for itself',
 }
+/** Of a mode, what says what kind of entry it is: see inode(7). */
+const FORMAT = 0o170000
+
 const branchReasons = { git: patchReasons.git, submodule: 'lies in a submodule' }
 
 export class CommitElsewhere {
   readonly #context: SessionContext
-  readonly #commits: Commits
+  readonly #committed: Committed
 
-  constructor(context: SessionContext, commits: Commits) {
+  constructor(context: SessionContext) {
     this.#context = context
-    this.#commits = commits
+    this.#committed = new Committed(context.store, context.id)
   }
 
   /**
@@ -54,27 +65,13 @@ export class CommitElsewhere {
    * @throws CommitConflictError where a file changes while it is read, DiskFullError
    */
   async *patch({ paths }: Inputs['commit']['patch']): AsyncGenerator<PatchPart> {
-    const { sandbox, from, to } = await this.#states()
+    const { sandbox, to } = await this.#standing()
     const scratch = await this.#scratch()
     try {
-      const found = await this.#context.gate.shared(async () => {
-        const differences = await this.#differences(sandbox, from, to, paths)
-        const sides = {
-          before: await takeOut(sandbox, from, differences.paths, differences.before, join(scratch, 'before')),
-          after: await takeOut(sandbox, to, differences.paths, differences.after, join(scratch, 'after')),
-        }
-        return { differences, sides }
-      })
-      const { differences, sides } = found
-      const entries = differences.paths.map((path, index): PatchEntry => {
-        const side = (facts: EntryFacts | null | undefined, files: Map<number, string>) =>
-          facts ? patchSide(facts, files.get(index)) : null
-        return {
-          path,
-          before: side(differences.before[index], sides.before),
-          after: side(differences.after[index], sides.after),
-        }
-      })
+      const differences = await this.#context.gate.shared(() => this.#differences(sandbox, to, paths, scratch, 'both'))
+      const entries = differences.map(
+        ({ path, before, after }): PatchEntry => ({ path, before: patchSide(before), after: patchSide(after) }),
+      )
       const parts = gitPatch(entries)
       for (;;) {
         const { value, done } = await parts.next()
@@ -97,14 +94,11 @@ export class CommitElsewhere {
   async branch({ name, message, paths, epoch }: Inputs['commit']['branch']): Promise<BranchResult> {
     const context = this.#context
     context.assertEpoch(epoch)
-    const { sandbox, from, to } = await this.#states()
+    const { sandbox, to } = await this.#standing()
     const scratch = await this.#scratch()
     try {
-      const entries = await context.gate.shared(async () => {
-        const differences = await this.#differences(sandbox, from, to, paths)
-        const files = await takeOut(sandbox, to, differences.paths, differences.after, join(scratch, 'after'))
-        return differences.paths.flatMap((path, index) => branchEntry(path, differences, index, files))
-      })
+      const differences = await context.gate.shared(() => this.#differences(sandbox, to, paths, scratch, 'after'))
+      const entries = differences.flatMap(branchEntry)
       const made = await commitToBranch({
         workspace: context.row.workspace,
         branch: name,
@@ -124,76 +118,115 @@ export class CommitElsewhere {
     }
   }
 
-  async #states(): Promise<{ sandbox: Sandbox; from: FilesState; to: ReadState }> {
+  async #standing(): Promise<{ sandbox: Sandbox; to: ReadState }> {
     const context = this.#context
-    const { points } = context.store
-    const hasEnded = context.row.status === 'ended'
-    return {
-      sandbox: hasEnded ? await context.layers() : await context.live(),
-      from: points.held(context.id, this.#commits.standing?.point ?? 'base').state,
-      to: hasEnded ? points.held(context.id, context.row.head).state : 'now',
-    }
+    return context.row.status === 'ended'
+      ? { sandbox: await context.layers(), to: this.#committed.stateOf(context.row.head) }
+      : { sandbox: await context.live(), to: 'now' }
   }
 
+  /**
+   * What a commit would write: what differs since the host was given each path, be that by the last commit or an earlier
+   * one, whole or in part.
+   * @param copied of which side the files are copied to `scratch`
+   */
   async #differences(
     sandbox: Sandbox,
-    from: FilesState,
     to: ReadState,
     chosen: ChosenPath[] | null,
-  ): Promise<Differences> {
+    scratch: string,
+    copied: 'both' | 'after',
+  ): Promise<Difference[]> {
     const wanted = chosen?.map(bytesOf) ?? null
-    const changes = (await sandbox.changes(from, to)).filter((change) => {
-      const path = bytesOf(change)
-      return path !== '.' && (wanted?.some((one) => path === one || path.startsWith(`${one}/`)) ?? true)
-    })
-    const paths = changes.map((change) => toBytes(bytesOf(change)))
-    const facts = async (state: ReadState) => (await sandbox.meetings(from, state, paths)).map(({ after }) => after)
-    return { changes, paths, before: await facts(from), after: await facts(to) }
+    const paths = (await this.#committed.changes(sandbox, to))
+      .map(bytesOf)
+      .filter((path) => path !== '.' && (wanted?.some((one) => path === one || path.startsWith(`${one}/`)) ?? true))
+    const last = this.#committed.stateOf(this.#committed.standing?.point ?? 'base')
+    const after = await sidesOf(sandbox, { since: last, state: to }, paths, await folderIn(scratch))
+    const before = new Map<ByteString, Side | null>()
+    const lastWritten = this.#committed.lastWritten()
+    const given = paths.map((path) => ({ path, ...lastWritten(path) }))
+    const folder = copied === 'both' ? await folderIn(scratch) : null
+    for (const { path, part } of given) if (part) before.set(path, await partSide(part, folder))
+    const whole = given.filter(({ part }) => part === null)
+    for (const [point, some] of Map.groupBy(whole, (one) => one.point)) {
+      const names = some.map(({ path }) => path)
+      const into = copied === 'both' ? await folderIn(scratch) : null
+      const state = this.#committed.stateOf(point)
+      const sides = await sidesOf(sandbox, { since: state, state }, names, into)
+      names.forEach((path, index) => {
+        before.set(path, sides[index] ?? null)
+      })
+    }
+    return paths.map((path, index) => ({
+      path: toBytes(path),
+      before: before.get(path) ?? null,
+      after: after[index] ?? null,
+    }))
   }
 
   async #scratch(): Promise<string> {
     const home = join(this.#context.home, 'commits')
     await mkdir(home, { recursive: true, mode: 0o700 })
-    const scratch = await mkdtemp(join(home, 'elsewhere-'))
-    for (const side of ['before', 'after']) await mkdir(join(scratch, side))
-    return scratch
+    return mkdtemp(join(home, 'elsewhere-'))
   }
 }
 
-/** Copies the files among them. @returns where each is, by its place in the list */
-async function takeOut(
+/** An empty one. */
+const folderIn = (scratch: string): Promise<string> => mkdtemp(join(scratch, 'files-'))
+
+/** @param folder to which the files among them are copied; null where nobody reads them */
+async function sidesOf(
   sandbox: Sandbox,
-  state: ReadState,
-  paths: readonly Uint8Array[],
-  facts: readonly (EntryFacts | null)[],
-  folder: string,
-): Promise<Map<number, string>> {
-  const places = facts.flatMap((fact, index) => (fact?.kind === 'file' ? [index] : []))
-  await sandbox.extract(
-    state,
-    places.map((index) => paths[index] ?? new Uint8Array()),
-    folder,
-  )
-  return new Map(places.map((index, n) => [index, join(folder, String(n))]))
+  { since, state }: { since: FilesState; state: ReadState },
+  names: readonly ByteString[],
+  folder: string | null,
+): Promise<(Side | null)[]> {
+  const paths = names.map(toBytes)
+  const facts = (await sandbox.meetings(since, state, paths)).map(({ after }) => after)
+  const files = facts.flatMap((fact, index) => (fact?.kind === 'file' ? [index] : []))
+  const places = new Map(files.map((index, n) => [index, String(n)]))
+  if (folder !== null)
+    await sandbox.extract(
+      state,
+      files.map((index) => paths[index] ?? new Uint8Array()),
+      folder,
+    )
+  return facts.map((fact, index) => {
+    const place = places.get(index)
+    return fact && { facts: fact, file: folder === null || place === undefined ? null : join(folder, place) }
+  })
 }
 
-function patchSide({ kind, mode, size, target }: EntryFacts, file: string | undefined): PatchSide {
-  if (kind === 'file' && file !== undefined) return { kind, mode, size: size ?? 0, read: () => createReadStream(file) }
+/** What a commit that took a part of a file made of it. */
+async function partSide({ mode, content }: CommitPart, folder: string | null): Promise<Side> {
+  const facts = {
+    kind: 'file' as const,
+    format: mode & FORMAT,
+    mode: mode & ~FORMAT,
+    size: content.length,
+    target: null,
+  }
+  if (folder === null) return { facts, file: null }
+  const file = join(folder, randomUUID())
+  await writeFile(file, content)
+  return { facts, file }
+}
+
+function patchSide(side: Side | null): PatchSide | null {
+  if (side === null) return null
+  const { kind, mode, size, target } = side.facts
+  const { file } = side
+  if (kind === 'file' && file !== null) return { kind, mode, size: size ?? 0, read: () => createReadStream(file) }
   if (kind === 'symlink') return { kind, mode, target: target ?? new Uint8Array() }
   return { kind: kind === 'folder' ? 'folder' : 'other', mode }
 }
 
 /** None for what git knows nothing of: folders, pipes. */
-function branchEntry(
-  path: Uint8Array,
-  { before, after }: Differences,
-  index: number,
-  files: ReadonlyMap<number, string>,
-): BranchEntry[] {
-  const [was, is] = [before[index], after[index]]
-  const file = files.get(index)
-  if (is && file !== undefined) return [{ path, mode: is.format | is.mode, content: { file } }]
-  if (is?.target) return [{ path, mode: is.format | is.mode, content: { target: is.target } }]
-  const isGone = was?.kind === 'file' || was?.kind === 'symlink'
-  return isGone ? [{ path, mode: was.format | was.mode, content: null }] : []
+function branchEntry({ path, before, after }: Difference): BranchEntry[] {
+  const mode = ({ facts }: Side) => facts.format | facts.mode
+  if (after?.file) return [{ path, mode: mode(after), content: { file: after.file } }]
+  if (after?.facts.target) return [{ path, mode: mode(after), content: { target: after.facts.target } }]
+  const isGone = before?.facts.kind === 'file' || before?.facts.kind === 'symlink'
+  return isGone ? [{ path, mode: mode(before), content: null }] : []
 }

@@ -610,4 +610,31 @@ suiteNeeding(['local'], 'commits to the host', () => {
     expect(some.written).toBe(1)
     expect(readdirSync(join(place.home, 'commits'))).toEqual([])
   })
+
+  test('a patch and a branch hold what earlier commits left out, of a file too, and start from what the host was given', async () => {
+    repository()
+    host('left', 'as it was\n')
+    host('lines', '1\n2\n3\n4\n5\n6\n7\n8\n9\n')
+    const session = await beginWith({})
+    await say(session, "echo later >left; echo new >made; printf '1\nB\n3\n4\n5\n6\n7\nH\n9\n' >lines; echo 1 >other")
+    const hunks = await session.commits.hunks({ path: 'lines', rawPath: null })
+    const [first] = hunks.kind === 'hunks' ? hunks.stretches.flatMap(({ id }) => id ?? []) : []
+    await session.commits.apply(
+      {
+        ...everything,
+        paths: [{ path: 'other', rawPath: null }],
+        hunks: [{ path: 'lines', rawPath: null, take: [first ?? ''] }],
+      },
+      'you',
+    )
+    expect([text('left'), text('lines')]).toEqual(['as it was\n', '1\nB\n3\n4\n5\n6\n7\n8\n9\n'])
+    let patch = ''
+    for await (const part of session.elsewhere.patch({ paths: null })) if ('text' in part) patch += part.text
+    execFileSync('git', ['apply', '-'], { cwd: place.workspace, input: patch })
+    expect([text('left'), text('made'), text('lines')]).toEqual(['later\n', 'new\n', '1\nB\n3\n4\n5\n6\n7\nH\n9\n'])
+    const made = await session.elsewhere.branch({ name: 'rest', message: null, paths: null })
+    expect(made.written).toBe(3)
+    expect(git('show', 'rest:lines')).toBe('1\nB\n3\n4\n5\n6\n7\nH\n9\n')
+    expect(readdirSync(join(place.home, 'commits')).filter((name) => name.startsWith('elsewhere'))).toEqual([])
+  })
 })

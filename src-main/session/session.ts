@@ -110,7 +110,7 @@ export class Session {
     this.#conversations = new Conversations(context)
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.commits = new Commits(context, this.#pair, neighbours)
-    this.elsewhere = new CommitElsewhere(context, this.commits)
+    this.elsewhere = new CommitElsewhere(context)
     this.#retention = new Retention(context, this.#pair, this.commits, (sandbox) => this.#measure(sandbox))
     this.#budget = new Budget(context, this.#retention)
     this.escalations = new Escalations(context, this.#pair)
