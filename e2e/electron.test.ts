@@ -117,6 +117,27 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
       await expect.poll(() => page.title()).toBe('shop · Rewind')
     })
 
+    test('a page that crashed begins again; one that crashes over and over asks first', async () => {
+      await new MainWindow(page).sessionsPane.waitFor()
+      const crash = () =>
+        app.electron.evaluate(({ app, BrowserWindow }) => {
+          const [window] = BrowserWindow.getAllWindows()
+          app.emit('render-process-gone', {}, window?.webContents, { reason: 'crashed', exitCode: 5 })
+        })
+      for (let times = 0; times < 3; times++) {
+        const loaded = page.waitForEvent('load')
+        await crash()
+        await loaded
+      }
+      await new MainWindow(page).sessionsPane.waitFor()
+      const loaded = page.waitForEvent('load')
+      await crash()
+      await loaded
+      expect(await app.electron.evaluate(() => standin.questions)).toMatchObject([
+        { message: 'The window keeps crashing', detail: expect.stringContaining('crashed') },
+      ])
+    })
+
     test('a signal to end is followed without a question', async () => {
       await app.data.json('init', app.data.folder('shop'), '--session', 'shop')
       await app.electron.evaluate(() => standin.questionAnswers.push(1))

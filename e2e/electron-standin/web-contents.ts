@@ -56,6 +56,10 @@ export class WebContents extends EventEmitter {
     return this.#page?.url() ?? ''
   }
 
+  isDestroyed(): boolean {
+    return this.#page?.isClosed() ?? false
+  }
+
   setWindowOpenHandler(handler: OpenHandler): void {
     this.#openHandler = handler
   }

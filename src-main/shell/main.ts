@@ -20,6 +20,7 @@ import { RewindError } from '../contract/index.ts'
 import { dataFolder, ensureHome, rendererFolder } from '../serve/index.ts'
 import { Attention, asMarkup, type Notice } from './attention.ts'
 import { PICK_FOLDER, RPC_PORT } from './channels.ts'
+import { AGAIN, Crashes, crashQuestion } from './crashes.ts'
 import { guardAllPages, guardSession } from './guards.ts'
 import { type HostLink, liveAt, openHostLink, waitingAt } from './host-link.ts'
 import { buildMenu } from './menu.ts'
@@ -88,6 +89,7 @@ async function run(home: string): Promise<void> {
     void closing.catch(console.error).finally(() => app.quit())
   })
   guardAllPages(app, isOurPage)
+  reviveCrashed()
 
   await app.whenReady()
   // On macOS it is told of every quit, and a question holds up nothing there that the person does not see.
@@ -135,6 +137,19 @@ async function run(home: string): Promise<void> {
 async function asksToStay(home: string): Promise<boolean> {
   const live = await liveAt(home)
   return live !== null && live.length > 0 && (await dialog.showMessageBox(quitQuestion(live))).response !== QUIT
+}
+
+function reviveCrashed(): void {
+  const crashes = new Crashes()
+  app.on('render-process-gone', async (_event, contents, { reason }) => {
+    if (reason === 'clean-exit') return
+    if (crashes.isOften(Date.now())) {
+      const { response } = await dialog.showMessageBox(crashQuestion(reason))
+      if (response !== AGAIN) return app.quit()
+      crashes.forget()
+    }
+    if (!contents.isDestroyed()) contents.reload()
+  })
 }
 
 function notify(title: string, text: string, open: () => void): Notice {
