@@ -14,6 +14,7 @@ import {
   holdStill,
   keyboardAlone,
   lookAtFiles,
+  placeFromTheTerminal,
   rewindAndUndo,
   rulesInTheWindow,
   saveAsItWas,
@@ -73,6 +74,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('what runs is looked at, held still and ended', () => holdStill({ page, data: host }))
 
   test('anywhere by a few letters', () => goAnywhere({ page, data: host }))
+
+  test('a point that somebody in a terminal wants to be seen', () => placeFromTheTerminal({ page, data: host }))
 
   test('the rules of a session', () => rulesInTheWindow({ page, data: host }))
 

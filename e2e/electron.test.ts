@@ -10,6 +10,7 @@ import {
   holdStill,
   keyboardAlone,
   lookAtFiles,
+  placeFromTheTerminal,
   rewindAndUndo,
   rulesInTheWindow,
   sessionFromTheTerminal,
@@ -54,6 +55,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('pictures, databases and bytes', () => lookAtFiles({ page, data: app.data }))
 
     test('the ledger, its exports, the report, and the sheets of the window', () => afterARun({ page, data: app.data }))
+
+    test('a point that somebody in a terminal wants to be seen', () => placeFromTheTerminal({ page, data: app.data }))
 
     test('the rules of a session', () => rulesInTheWindow({ page, data: app.data }))
 

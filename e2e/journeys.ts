@@ -752,6 +752,24 @@ export async function afterARun({ page, data }: Stage): Promise<void> {
   expect(await theme()).toBe('dark')
 }
 
+/** Somebody in a terminal wants a point to be seen: the window goes there, whatever it shows. */
+export async function placeFromTheTerminal({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await data.json('init', data.folder('seen'), '--session', 'seen')
+  for (const label of ['one', 'two']) {
+    await data.json('--session', 'seen', 'write', 'a.txt', label)
+    await data.json('--session', 'seen', 'checkpoint', label)
+  }
+  await data.json('init', data.folder('looked_at'), '--session', 'looked_at')
+  await window.session('looked_at').click()
+  await window.now.waitFor(VISIBLE)
+  const wanted = await data.ask((rpc) => rpc.host.show({ session: 'seen', at: 'one' }))
+  await page.getByRole('option', { name: /^one, checkpoint/, selected: true }).waitFor(VISIBLE)
+  expect(wanted.at).toMatch(/-ckpt-1$/)
+  await data.ask((rpc) => rpc.host.show({ session: 'seen' }))
+  await page.getByRole('option', { name: /^Now/, selected: true }).waitFor(VISIBLE)
+}
+
 /** The rules of a session are set in the window by the keyboard alone, and hold in the host; what makes no sense is said. */
 export async function rulesInTheWindow({ page, data }: Stage): Promise<void> {
   const window = new MainWindow(page)

@@ -244,6 +244,21 @@ suiteNeeding(['local'], 'the command line', () => {
     expect(existsSync(join(workspace, 'src'))).toBe(false)
   })
 
+  test('open goes to the session and the point that are named; one that is not there opens nothing', async () => {
+    const alone = { env: { DISPLAY: '', WAYLAND_DISPLAY: '' } }
+    await json(['checkpoint', 'to be seen'])
+    expect(await json(['open', '--at', 'nowhere'], alone)).toMatchObject({
+      success: false,
+      error: expect.stringContaining('nowhere'),
+    })
+    expect(await json(['open', '--session', 'nobody'], alone)).toMatchObject({ exit: 2, success: false })
+    expect(await json(['open', '--at', 'to be seen'], alone)).toMatchObject({ exit: 0, data: { way: 'address' } })
+    const client = await connectHost({ home, start: false })
+    const { value } = await (await client.rpc.host.places()).next()
+    client.close()
+    expect(value).toMatchObject({ at: expect.stringMatching(/-ckpt-\d+$/) })
+  })
+
   test('elsewhere it says for which folder it looked, and where sessions live', async () => {
     const elsewhere = mkdtempSync(join(base, 'elsewhere-'))
     const other = join(base, 'other-data')

@@ -42,6 +42,7 @@ import {
   Message,
   MessageFormat,
   Missed,
+  Place,
   Point,
   ProcessInfo,
   PruneResult,
@@ -173,6 +174,10 @@ export const contract = {
     doctor: oc.output(z.array(Check)),
     /** A URL with a single-use code in its hash that opens the window in a browser; the code lives 60 s. */
     browserUrl: oc.output(z.object({ url: z.string() })),
+    /** Has the window show a session, and a point of it: those that are open, or the next that is opened. */
+    show: oc.input(SessionRef.extend({ at: z.string().min(1).nullable().default(null) })).output(Place),
+    /** What is to be shown, each time somebody asks for it. */
+    places: oc.output(eventIterator(Place)),
     /** Folders below which agents may begin sessions. */
     allowed: oc.output(z.object({ folders: z.array(z.string()) })),
     /** Opens a folder to agents, or closes it again. */

@@ -414,6 +414,15 @@ export const VerifierSpec = z.object({
 })
 export type VerifierSpec = z.infer<typeof VerifierSpec>
 
+/** Somewhere to look at in the window. */
+export const Place = z.object({
+  /** Its id. */
+  session: z.string(),
+  /** `now`, or the id of a point. */
+  at: z.string(),
+})
+export type Place = z.infer<typeof Place>
+
 /** What a verifier said that was tried. */
 export const VerifierTrial = z.object({
   status: VerdictStatus,

@@ -25,6 +25,7 @@ import { createRouter, type Router } from './router.ts'
 import { RpcSockets } from './rpc-socket.ts'
 import { agentScope, personScope, type Scope } from './scopes.ts'
 import { removeSocket, socketPath } from './socket-path.ts'
+import { WantedPlace } from './wanted-place.ts'
 
 /** A host that is at work for no longer than this is asked once more before it refuses to make way. */
 const PASSING_MS = 1_000
@@ -143,6 +144,10 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     load: () => store.settings.get('allowed') ?? null,
     save: (value) => store.settings.set('allowed', value),
   })
+  const wanted = new WantedPlace({
+    load: () => store.settings.get('wantedPlace') ?? null,
+    save: (value) => store.settings.set('wantedPlace', value),
+  })
   const requests = new FolderRequests(allowed)
   building.defer(() => requests.close())
   const listed = () => ({ folders: [...allowed.folders] })
@@ -159,6 +164,7 @@ export async function startHostWith(openSessions: OpenSessions, options: HostOpt
     allowed: listed,
     allow,
     requests,
+    wanted,
     mcp,
   })
   const person = personScope({ sessions, allowed })

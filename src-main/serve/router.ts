@@ -8,6 +8,7 @@ import type { SessionManager } from '../session/index.ts'
 import type { FolderRequests } from './folder-requests.ts'
 import type { Scope } from './scopes.ts'
 import { assertSendable } from './sendable.ts'
+import type { WantedPlace } from './wanted-place.ts'
 
 /** What the host itself can be asked; the rest is the sessions' matter. */
 export interface HostControls {
@@ -21,6 +22,8 @@ export interface HostControls {
   allow(path: string, on: boolean): { folders: string[] }
   /** Folders that agents ask for. */
   requests: FolderRequests
+  /** What somebody wants to see in the window. */
+  wanted: WantedPlace
   mcp(renew: boolean): { url: string | null; token: string }
 }
 
@@ -62,6 +65,13 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       info: os.host.info.handler(() => host.info()),
       doctor: os.host.doctor.handler(() => host.doctor()),
       browserUrl: os.host.browserUrl.handler(() => host.browserUrl()),
+      show: os.host.show.handler((call) => {
+        const session = of(call)
+        const place = { session: session.id, at: session.momentOf(call.input.at) }
+        host.wanted.want(place)
+        return place
+      }),
+      places: os.host.places.handler(({ signal }) => host.wanted.follow(signal)),
       allowed: os.host.allowed.handler(() => host.allowed()),
       allow: os.host.allow.handler(({ input }) => host.allow(input.path, input.on)),
       folderRequests: os.host.folderRequests.handler(async function* ({ signal, context }) {

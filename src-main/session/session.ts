@@ -716,6 +716,11 @@ export class Session {
     return this.#rules.fire('exception', notes, new Failure(notes), epoch)
   }
 
+  /** @returns `now`, or the id of the point that is meant. @throws CheckpointNotFoundError */
+  momentOf(ref: string | null): string {
+    return ref === null || ref === 'now' ? 'now' : this.#resolve(ref).id
+  }
+
   #resolve(ref: string): Point {
     return resolvePoint(ref, this.#context.points, this.#context.row.head)
   }

@@ -1,5 +1,5 @@
 /** All that the window knows, made once per link: the stores, and the event stream that feeds them. */
-
+import type { Place } from '../../src-main/contract/index.ts'
 import { createFolderRequestsStore, type FolderRequestsStore } from '../access/folder-requests-store.ts'
 import { type CommitStore, createCommitStore } from '../commit/commit-store.ts'
 import { createEscalationsStore, type EscalationsStore } from '../escalation/escalations-store.ts'
@@ -12,6 +12,7 @@ import { createSessionStore, type SessionStore } from '../timeline/session-store
 import { type ConnectionStore, createConnectionStore } from './connection-store.ts'
 import { followEvents } from './event-stream.ts'
 import type { Link, Rpc } from './link.ts'
+import { followPlaces } from './places.ts'
 import { remembered } from './remembered.ts'
 
 export interface Host {
@@ -84,6 +85,11 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
       globalThis.addEventListener?.('pageshow', showOpen)
       void folderRequests.follow(new AbortController().signal)
       void escalations.follow(new AbortController().signal)
+      const go = ({ session, at }: Place) => {
+        sessions.open(session)
+        selection.select(at)
+      }
+      void followPlaces(rpc, go, new AbortController().signal)
       const follow = () =>
         followEvents(
           rpc,

@@ -33,10 +33,16 @@ export const defineHost: Define = (program, action) => {
     )
   program
     .command('open')
-    .description('open the window')
+    .description('open the window, on the session that --session names')
+    .option('--at <point>', 'the point to show')
     .option('--start', 'fetch Electron first where that is possible')
     .action(
-      action<{ start?: boolean }>(async (cli, _operands, { start }) => {
+      action<{ start?: boolean; at?: string }>(async (cli, _operands, { start, at }) => {
+        // Before the window is there: it goes to what was wanted last.
+        if (at !== undefined || cli.chosen !== undefined) {
+          const session = await cli.session()
+          await (await cli.rpc()).host.show({ session, at: at ?? null })
+        }
         const { ensureHome, openWindow } = await import('../../serve/index.ts')
         const opened = await openWindow({
           home: ensureHome(dataFolder()),
