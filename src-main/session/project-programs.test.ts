@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -59,6 +60,11 @@ describe('what a project is worked on with', () => {
     }
     mkdirSync(join(folder, 'pyproject.toml'))
     expect(programs()).toContain('python3: pyproject.toml')
+    execFileSync('mkfifo', [join(folder, 'requirements.txt')])
+    rmSync(join(folder, 'node_modules/.package-lock.json'))
+    symlinkSync('/dev/zero', join(folder, 'node_modules/.package-lock.json'))
+    expect(needsOf(folder)).toMatchObject({ foreign: [] })
+    expect(programs()).not.toContain(expect.stringContaining('pytest'))
     expect(needsOf(join(folder, 'gone')).programs).toEqual([])
   })
 })

@@ -2,7 +2,7 @@
  * What a project is worked on with, told by the files at its top: an agent that finds no pytest or cargo in its sandbox
  * tries for long before it says so. Looked for once, when a session begins.
  */
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, opendirSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A program that the project wants, and the file that says so. */
@@ -22,7 +22,7 @@ export interface ProjectNeeds {
   glibc: boolean
 }
 
-/** A file whose name says it all. A name that begins with `*` is an ending. */
+/** A file whose name says it all. */
 const BY_NAME: readonly [name: string, ...programs: string[]][] = [
   ['package.json', 'node'],
   ['deno.json', 'deno'],
@@ -53,10 +53,13 @@ const BY_NAME: readonly [name: string, ...programs: string[]][] = [
   ['Package.swift', 'swift'],
   ['stack.yaml', 'stack'],
   ['build.sbt', 'sbt'],
-  ['*.csproj', 'dotnet'],
-  ['*.sln', 'dotnet'],
-  ['*.cabal', 'cabal'],
   ['.git', 'git'],
+]
+
+const BY_ENDING: readonly [ending: string, program: string][] = [
+  ['.csproj', 'dotnet'],
+  ['.sln', 'dotnet'],
+  ['.cabal', 'cabal'],
 ]
 
 const PYTHON = ['pyproject.toml', 'requirements.txt', 'setup.py', 'setup.cfg']
@@ -64,6 +67,8 @@ const PYTHON = ['pyproject.toml', 'requirements.txt', 'setup.py', 'setup.cfg']
 const PYTEST = ['pytest.ini', 'conftest.py']
 const VENVS = ['.venv', 'venv']
 
+/** Names that are looked through for an ending. */
+const LISTED = 2_000
 /** Files that are read are shorter than this, bytes; of longer ones the beginning counts. */
 const READ_BYTES = 256 << 10
 /** npm's own list of what it installed; reading a longer one would hold the host up. Bytes. */
@@ -75,26 +80,27 @@ const LONGEST_LIST = 4 << 20
  * @returns nothing to look for where the folder cannot be read
  */
 export function needsOf(workspace: string, arch: string = process.arch): ProjectNeeds {
-  const names = namesIn(workspace)
-  const has = (name: string) => names.has(name)
-  const venvs = VENVS.filter((name) => has(name) && existsSync(join(workspace, name, 'pyvenv.cfg')))
+  const has = (name: string) => existsSync(join(workspace, name))
+  const venvs = VENVS.filter((name) => has(join(name, 'pyvenv.cfg')))
   const programs = new Map<string, string>()
   const want = (program: string, because: string | undefined) => {
     if (because !== undefined && !programs.has(program)) programs.set(program, because)
   }
-  for (const [name, ...wanted] of BY_NAME) {
-    const found = name.startsWith('*') ? [...names].find((one) => one.endsWith(name.slice(1))) : name
-    if (found !== undefined && has(found)) for (const program of wanted) want(program, found)
-  }
+  for (const [name, ...wanted] of BY_NAME) if (has(name)) for (const program of wanted) want(program, name)
+  const some = firstNames(workspace)
+  for (const [ending, program] of BY_ENDING)
+    want(
+      program,
+      some.find((name) => name.endsWith(ending)),
+    )
   // Its own wrapper brings the builder along, and needs Java alone.
-  const maven = has('mvnw') ? 'java' : 'mvn'
-  if (has('pom.xml')) want(maven, 'pom.xml')
-  const gradle = has('gradlew') ? 'java' : 'gradle'
-  want(gradle, ['build.gradle', 'build.gradle.kts'].find(has))
+  want(has('mvnw') ? 'java' : 'mvn', ['pom.xml'].find(has))
+  want(has('gradlew') ? 'java' : 'gradle', ['build.gradle', 'build.gradle.kts'].find(has))
   // An environment of the project's own has its own Python, and its own pytest.
   if (venvs.length === 0) {
+    const saysPytest = (name: string) => /\bpytest\b/.test(beginningOf(join(workspace, name), READ_BYTES)?.text ?? '')
     want('python3', PYTHON.find(has))
-    want('pytest', PYTEST.find(has) ?? PYTHON.filter(has).find((name) => /\bpytest\b/.test(read(workspace, name))))
+    want('pytest', PYTEST.find(has) ?? PYTHON.find(saysPytest))
   }
   return {
     programs: [...programs].map(([program, because]) => ({ program, because })),
@@ -103,25 +109,38 @@ export function needsOf(workspace: string, arch: string = process.arch): Project
   }
 }
 
-function namesIn(folder: string): ReadonlySet<string> {
+/** Not all of them: a folder may hold a million. */
+function firstNames(folder: string): string[] {
   try {
-    return new Set(readdirSync(folder))
+    const names: string[] = []
+    const listing = opendirSync(folder)
+    try {
+      for (let entry = listing.readSync(); entry && names.length < LISTED; entry = listing.readSync())
+        names.push(entry.name)
+    } finally {
+      listing.closeSync()
+    }
+    return names
   } catch {
-    return new Set()
+    return []
   }
 }
 
-function read(workspace: string, name: string): string {
+/** @returns null where there is no such file; a pipe or a device of that name is none */
+function beginningOf(path: string, bytes: number): { text: string; whole: boolean } | null {
+  let fd: number | undefined
   try {
-    const fd = openSync(join(workspace, name), 'r')
-    try {
-      const buffer = Buffer.alloc(READ_BYTES)
-      return buffer.toString('utf8', 0, readSync(fd, buffer, 0, READ_BYTES, 0))
-    } finally {
-      closeSync(fd)
-    }
+    // Without waiting: nobody may ever write to a pipe.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) return null
+    const buffer = Buffer.alloc(Math.min(stat.size, bytes))
+    const text = buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0))
+    return { text, whole: stat.size <= bytes }
   } catch {
-    return ''
+    return null
+  } finally {
+    if (fd !== undefined) closeSync(fd)
   }
 }
 
@@ -134,10 +153,10 @@ interface InstalledPackage {
 /** What npm wrote down of the packages that are in node_modules: which systems each is for, where it is not for all. */
 function installed(workspace: string, arch: string): Pick<ProjectNeeds, 'foreign' | 'glibc'> {
   const none = { foreign: [], glibc: false }
+  const list = beginningOf(join(workspace, 'node_modules/.package-lock.json'), LONGEST_LIST)
+  if (!list?.whole) return none
   try {
-    const text = readFileSync(join(workspace, 'node_modules/.package-lock.json'))
-    if (text.length > LONGEST_LIST) return none
-    const { packages } = JSON.parse(text.toString()) as { packages: Record<string, InstalledPackage> }
+    const { packages } = JSON.parse(list.text) as { packages: Record<string, InstalledPackage> }
     const all = Object.values(packages)
     return {
       foreign: [...new Set(all.flatMap((one) => otherSystem(one, arch)))],
