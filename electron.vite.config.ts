@@ -35,6 +35,8 @@ export default defineConfig({
           'host-folder-thread': resolve(root, 'src-main/sandbox/host-folder/host-folder-thread.ts'),
           // And the process that reads databases its own.
           'database-reader': resolve(root, 'src-main/database/reader.ts'),
+          // And the one that connects to ports in a sandbox its own.
+          'port-relay': resolve(root, 'src-main/sandbox/tunnel/port-relay.ts'),
         },
       },
     },

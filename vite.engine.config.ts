@@ -16,6 +16,8 @@ export default defineConfig({
         engine: resolve(root, 'src-main/sandbox/docker/inside/main.ts'),
         // Threads find their code by these names.
         'layer-thread': resolve(root, 'src-main/sandbox/layers/layer-thread.ts'),
+        // And the process that connects to ports its own.
+        'port-relay': resolve(root, 'src-main/sandbox/tunnel/port-relay.ts'),
       },
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', format: 'es' },
     },

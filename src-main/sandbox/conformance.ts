@@ -10,6 +10,7 @@ import { fileBehaviours } from './conformance/files.ts'
 import { isolationBehaviours } from './conformance/isolation.ts'
 import { meetingBehaviours } from './conformance/meetings.ts'
 import { pauseBehaviours } from './conformance/pauses.ts'
+import { portBehaviours } from './conformance/ports.ts'
 import { stateBehaviours } from './conformance/states.ts'
 import { survivalBehaviours } from './conformance/survival.ts'
 import { terminalBehaviours } from './conformance/terminals.ts'
@@ -29,5 +30,6 @@ export function describeProvider(name: string, source: ProviderSource): void {
   describe(`${name}: attacks`, () => attackBehaviours(source))
   describe(`${name}: pauses`, () => pauseBehaviours(source))
   describe(`${name}: activity`, () => activityBehaviours(source))
+  describe(`${name}: ports`, () => portBehaviours(source))
   describe(`${name}: survival`, () => survivalBehaviours(source))
 }

@@ -3,6 +3,7 @@
  * one conformance suite describes both. Labels, messages and the timeline are unknown here: a sandbox knows
  * layers by number and operations by id.
  */
+import type { Duplex } from 'node:stream'
 import type {
   Change,
   CommandLine,
@@ -326,6 +327,12 @@ export interface Sandbox {
    * @returns false where it had ended
    */
   endProcess(key: string): Promise<boolean>
+  /**
+   * A connection to what listens on a port of its loopback, by IPv4 or IPv6; each side is ended by itself. It is broken
+   * off with the sandbox, and with the process that listens. Where the sandbox is paused it stands still, as that does.
+   * @throws where nothing listens (its `code` is ECONNREFUSED); EngineUnavailableError
+   */
+  connect(port: number): Promise<Duplex>
   /** Lets go of it without ending it: processes go on, a later host attaches. */
   detach(): Promise<void>
   /** Ends processes and mounts; layers stay readable (changes, readFile, pair on frozen states) until `destroy`. */

@@ -132,7 +132,7 @@ export class Link {
 }
 
 /** All that is written to by the client that takes docker's stream apart. */
-const writable = (write: (chunk: Buffer) => void): NodeJS.WritableStream =>
+export const writable = (write: (chunk: Buffer) => void): NodeJS.WritableStream =>
   ({ write }) as unknown as NodeJS.WritableStream
 
 const lacking = (programs: readonly string[]): EngineUnavailableError =>

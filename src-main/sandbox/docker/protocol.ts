@@ -99,5 +99,7 @@ export type InsideCalls = {
   processes(): Promise<ProcessInfo[]>
   activity(): Promise<{ processes: ProcessDetails[]; ports: ListeningPort[] }>
   endProcess(key: string): Promise<boolean>
+  /** The words of a relay into the sandbox's network, to be run in the container as root. */
+  relay(): Promise<string[]>
   end(): Promise<void>
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { suiteNeeding } from '../../../e2e/needs.ts'
 import { InvalidOptionError } from '../../contract/index.ts'
-import { type Box, World } from '../conformance/world.ts'
+import { type Box, eventually, World } from '../conformance/world.ts'
 import { docker, dockerSource } from './for-tests.ts'
 import { productImage } from './images.ts'
 
@@ -39,6 +39,8 @@ async function rightsOf(box: Box, user: 'agent' | 'root'): Promise<Record<string
   return Object.fromEntries(sets)
 }
 
+const SERVER = `exec node -e "require('net').createServer((s) => s.pipe(s)).listen(8000, '127.0.0.1')"`
+
 suiteNeeding(['docker'], 'rights in containers', () => {
   test('container: it has the rights that the engine takes, and no more', async () => {
     const box = await (await World.make(machine)).sandbox({ network: false })
@@ -64,6 +66,31 @@ suiteNeeding(['docker'], 'rights in containers', () => {
       '/rewind/workspace false',
     ])
   })
+
+  test.each([true, false])(
+    'what connects to ports, network %s: the agent’s user, with none at all',
+    async (network) => {
+      const box = await (await World.make(machine)).sandbox({ network })
+      await box.sandbox.exec({ id: 'server', command: SERVER })
+      await eventually('it listens', async () => (await box.sandbox.activity()).ports.length === 1)
+      const connection = await box.sandbox.connect(8000)
+      const name = docker('ps', '-q', '--filter', `label=rewind.sandbox=${box.sandbox.id}`).trim()
+      const find = 'for one in /proc/[0-9]*; do ! grep -q port-rela[y] $one/cmdline || cat $one/status; done'
+      const status = docker('exec', name, 'sh', '-c', `${find} 2>/dev/null`)
+      connection.destroy()
+      expect(
+        status
+          .match(/^(Uid|Gid|Groups|Cap(Inh|Prm|Eff|Amb)|NoNewPrivs):.*$/gm)
+          ?.map((line) => line.split(/\s+/).slice(0, 2)),
+      ).toEqual([
+        ['Uid:', '1000'],
+        ['Gid:', '1000'],
+        ['Groups:', ''],
+        ...['CapInh:', 'CapPrm:', 'CapEff:', 'CapAmb:'].map((set) => [set, '0000000000000000']),
+        ['NoNewPrivs:', '1'],
+      ])
+    },
+  )
 
   test('agent and root: none at all, and what apt needs', async () => {
     const box = await (await World.make(machine)).sandbox()

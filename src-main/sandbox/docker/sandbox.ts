@@ -5,6 +5,7 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
@@ -24,10 +25,12 @@ import type {
   SandboxFacts,
   SandboxStatus,
 } from '../sandbox.ts'
+import { Relay } from '../tunnel/index.ts'
 import { type AnswerTo, type Ask, DockerCommand } from './command.ts'
 import { asDockerError } from './connect.ts'
 import type { SandboxContainer } from './container.ts'
 import { Link, LinkLost } from './link.ts'
+import { startRelayIn } from './relay.ts'
 
 /** How long the container of an ended sandbox is kept running after it was read from. */
 const IDLE_MS = 10_000
@@ -59,6 +62,7 @@ export class DockerSandbox implements Sandbox {
   readonly restarted: boolean
   readonly #options: DockerSandboxOptions
   readonly #commands = new Map<string, DockerCommand>()
+  readonly #relay: Relay
   #link: Link | null
   #linking: Promise<Link> | null = null
   #ended: boolean
@@ -76,6 +80,7 @@ export class DockerSandbox implements Sandbox {
     this.#link = options.link
     this.#ended = options.ended
     this.#paused = options.paused
+    this.#relay = new Relay((words) => startRelayIn(options.docker, options.container.handle, words))
     this.#rest()
   }
 
@@ -199,8 +204,13 @@ export class DockerSandbox implements Sandbox {
     return this.#ask('endProcess', key)
   }
 
+  async connect(port: number): Promise<Duplex> {
+    return this.#relay.connect(await this.#ask('relay'), port)
+  }
+
   async detach(): Promise<void> {
     this.#left = true
+    await this.#relay.close()
     clearTimeout(this.#idle)
     await this.#link?.close()
     this.#link = null
@@ -210,6 +220,7 @@ export class DockerSandbox implements Sandbox {
     if (this.#ended) return
     await this.#ask('end')
     this.#ended = true
+    await this.#relay.close()
     for (const command of this.#commands.values()) command.settleWithout('cancelled')
     this.#rest()
   }

@@ -196,6 +196,21 @@ export class Namespace {
     await this.must(call('start_as_root', String(this.holder.pid), folder), 'Starting the command')
   }
 
+  /**
+   * A program of ours in the network of the sandbox and in nothing else of it, so that no process inside sees it: without
+   * rights there, or as root with the agent's user and group as its last words, whom it has to become.
+   */
+  inNetwork(program: readonly string[]): string[] {
+    const { stored, programs } = this.#options
+    const { mode, spec, agent } = stored
+    const user = mode === 'user'
+    const own = user ? ['-U', '--preserve-credentials'] : []
+    const enter = spec.network ? [] : [programs.paths.nsenter, '-t', String(this.holder.pid), ...own, '-n']
+    const drop = ['--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all', ...(user ? ['--bounding-set=-all'] : [])]
+    const become = user ? [] : [String(agent.uid), String(agent.gid)]
+    return [...enter, programs.paths.setpriv, ...drop, ...program, ...become]
+  }
+
   /** Looked at rather than waited for: that it was killed may not have been told yet. */
   get shellLives(): boolean {
     if (this.#shell === null || !this.#shell.alive) return false

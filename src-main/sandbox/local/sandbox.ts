@@ -1,6 +1,7 @@
 /** One sandbox of the local engine: the interface over its namespaces, layers, commands and files. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import type { Change, FilePair, ProcessInfo } from '../../contract/index.ts'
 import { EngineUnavailableError, FileNotFoundError, InvalidPathError } from '../../contract/index.ts'
 import { call } from '../channel/index.ts'
@@ -25,6 +26,7 @@ import type {
   SandboxFacts,
   SandboxStatus,
 } from '../sandbox.ts'
+import { dial, Relay, relayProgram, startRelay } from '../tunnel/index.ts'
 import { withBallast } from './ballast.ts'
 import { ControlGroups } from './cgroup.ts'
 import { Commands } from './commands.ts'
@@ -77,6 +79,7 @@ export class LocalSandbox implements Sandbox {
   readonly #liveBase: LiveBase | null
   readonly #compacting: Compacting
   readonly #sizes = new LayerSizes((path, error) => this.#bytesOfClosed(path, error))
+  readonly #relay = new Relay(startRelay)
   readonly #losses: string[] = []
   #restarted = false
   #open = false
@@ -459,10 +462,24 @@ export class LocalSandbox implements Sandbox {
     return this.#namespace.holderLives && this.#commands.endProcess(key)
   }
 
+  async connect(port: number): Promise<Duplex> {
+    this.#mustBeOpen()
+    const { engine } = this.facts
+    // Its loopback is this machine's.
+    if (engine === 'local' && this.#stored.spec.network) return dial(port)
+    return this.#relay.connect(await this.relay(), port)
+  }
+
+  /** The words of a relay that connects to what listens inside. */
+  relay(): Promise<string[]> {
+    return this.#inView(async () => this.#namespace.inNetwork([process.execPath, relayProgram()]))
+  }
+
   async detach(): Promise<void> {
     if (!this.#open) return
     this.#open = false
     clearTimeout(this.#syncTimer)
+    await this.#relay.close()
     await this.#compacting.stop()
     await this.#gate.exclusive(async () => {
       this.#commands.close(null)
@@ -474,6 +491,7 @@ export class LocalSandbox implements Sandbox {
   async end(): Promise<void> {
     if (this.#standing.state.ended) return
     await this.#compacting.stop()
+    await this.#relay.close()
     await this.#gate.exclusive(async () => {
       clearTimeout(this.#syncTimer)
       this.#open = false

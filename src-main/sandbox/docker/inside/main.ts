@@ -102,6 +102,7 @@ const calls: InsideCalls = {
   processes: () => sandbox().processes(),
   activity: () => sandbox().activity(),
   endProcess: (key) => sandbox().endProcess(key),
+  relay: () => sandbox().relay(),
   end: () => sandbox().end(),
 }
 
