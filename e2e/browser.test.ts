@@ -15,6 +15,7 @@ import {
   keyboardAlone,
   lookAtFiles,
   placeFromTheTerminal,
+  reachInside,
   rewindAndUndo,
   rulesInTheWindow,
   saveAsItWas,
@@ -72,6 +73,8 @@ suiteNeeding(['browser', 'local'], 'the window in a browser', () => {
   test('a shell in the sandbox', () => shellInTheWindow({ page, data: host }))
 
   test('what runs is looked at, held still and ended', () => holdStill({ page, data: host }))
+
+  test('a port inside is opened to this machine, and closed', () => reachInside({ page, data: host }))
 
   test('anywhere by a few letters', () => goAnywhere({ page, data: host }))
 

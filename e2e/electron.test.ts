@@ -11,6 +11,7 @@ import {
   keyboardAlone,
   lookAtFiles,
   placeFromTheTerminal,
+  reachInside,
   rewindAndUndo,
   rulesInTheWindow,
   sessionFromTheTerminal,
@@ -47,6 +48,8 @@ suiteNeeding(APP_NEEDS, 'the app in Electron', () => {
     test('a shell in the sandbox', () => shellInTheWindow({ page, data: app.data }))
 
     test('what runs is looked at, held still and ended', () => holdStill({ page, data: app.data }))
+
+    test('a port inside is opened to this machine, and closed', () => reachInside({ page, data: app.data }))
 
     test('anywhere by a few letters', () => goAnywhere({ page, data: app.data }))
 

@@ -650,6 +650,47 @@ export async function holdStill({ page, data }: Stage): Promise<void> {
   await page.getByText('Nothing runs').waitFor(VISIBLE)
 }
 
+/** A server in a sandbox without a network is reached from this machine while a person wants that. By the keyboard. */
+export async function reachInside({ page, data }: Stage): Promise<void> {
+  const window = new MainWindow(page)
+  await data.json('init', data.folder('inside'), '--session', 'inside', '--no-network')
+  const serve = (answer: string, id: string) =>
+    data.ask((rpc) =>
+      rpc.commands.start({
+        session: 'inside',
+        id,
+        command: `exec node -e "require('http').createServer((q, s) => s.end('${answer}')).listen(18125, '127.0.0.1')"`,
+      }),
+    )
+  await serve('up', 'server')
+  await window.session('inside').click()
+  await window.tab('Processes').click()
+  const open = page.getByRole('button', { name: 'Open to this machine: port 18125' })
+  await open.focus()
+  await page.keyboard.press('Enter')
+  const link = page.getByRole('link', { name: 'Open port 18125' })
+  await link.waitFor(VISIBLE)
+  const url = (await link.getAttribute('href')) ?? ''
+  expect(await (await fetch(url)).text()).toBe('up')
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+  await expect.poll(focused).toBe('Open port 18125')
+
+  await data.json('--session', 'inside', 'rollback', 'base')
+  await page.getByText('nothing listens').waitFor(VISIBLE)
+  await expect(fetch(url)).rejects.toThrow()
+  await serve('up again', 'another')
+  await expect.poll(async () => (await fetch(url).catch(() => null))?.text()).toBe('up again')
+
+  await link.focus()
+  await page.keyboard.press('Tab')
+  expect(await focused()).toBe('Close port 18125')
+  await page.keyboard.press('Enter')
+  await open.waitFor(VISIBLE)
+  await expect.poll(focused).toBe('Open to this machine: port 18125')
+  await expect(fetch(url)).rejects.toThrow()
+  await data.json('--session', 'inside', 'destroy', '-y')
+}
+
 /** What is saved, read as the page hands it over: each kind of window keeps its downloads elsewhere. */
 async function savedBy(page: Page, press: () => Promise<void>): Promise<{ name: string; text: string }> {
   const saved = page.evaluate(

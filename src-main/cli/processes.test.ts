@@ -1,4 +1,6 @@
 /** What lives in a sandbox, seen, held still and ended at the command line: a real host and real processes. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestHost } from '../../e2e/host.ts'
 import { suiteNeeding } from '../../e2e/needs.ts'
@@ -44,4 +46,52 @@ suiteNeeding(['local'], 'rewind ps, ports, stop and pause', () => {
     expect((await running).code).not.toBe(0)
     expect(await portsNow()).toEqual([])
   })
+
+  test('a port of a session without a network is opened at this machine, and closed', async () => {
+    await host.json('init', host.folder('closed'), '--session', 'closed', '--no-network')
+    const inClosed = (...args: string[]) => host.cli('--session', 'closed', ...args)
+    const listed = () => host.json<Listed>('--session', 'closed', 'ports')
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const used = String((taken.address() as { port: number }).port)
+    try {
+      expect((await inClosed('ports', '--open', '18124')).stdout).toMatch(/^Port 18124 is reached at http:/)
+      expect((await inClosed('ports')).stdout).toMatch(/^18124 +- +- +http:\S+ +nothing listens$/m)
+      void inClosed('exec', 'python3 -m http.server 18124 --bind 127.0.0.1')
+      await expect.poll(async () => (await listed()).ports, { timeout: 20_000 }).toMatchObject([{ port: 18124 }])
+      const { ports, opened } = await listed()
+      const [{ url = '', at = 0 } = {}] = opened
+      expect({ ports, opened }).toMatchObject({ ports: [{ url }], opened: [{ port: 18124, listening: true }] })
+      expect((await fetch(url)).status).toBe(200)
+
+      const elsewhere = await inClosed('ports', '--open', '18124', '--at', String(at + 1))
+      expect(elsewhere).toMatchObject({ code: 64, stderr: expect.stringContaining(`is open already, at ${at}`) })
+      const refused = await inClosed('ports', '--open', '18125', '--at', used)
+      expect(refused).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining(`Port ${used} of this machine is taken`),
+      })
+      for (const wrong of [
+        ['--open', '0'],
+        ['--open', '65536'],
+        ['--open', 'http'],
+        ['--close', '-1'],
+        ['--at', '80'],
+      ])
+        expect(await inClosed('ports', ...wrong)).toMatchObject({ code: 64, stdout: '' })
+      expect((await inClosed('ports', '--open', '1', '--close', '1')).code).toBe(64)
+
+      expect(await inClosed('ports', '--close', '18124')).toMatchObject({ code: 0, stdout: 'Port 18124 is closed\n' })
+      await expect(fetch(url)).rejects.toThrow()
+      expect((await inClosed('ports', '--close', '18124')).stdout).toBe('Port 18124 was not open\n')
+      expect((await inClosed('ports')).stdout).toContain('inside only')
+    } finally {
+      taken.close()
+    }
+  })
 })
+
+interface Listed {
+  ports: { url: string | null }[]
+  opened: { port: number; at: number; url: string; listening: boolean }[]
+}

@@ -42,8 +42,10 @@ import {
   Message,
   MessageFormat,
   Missed,
+  OpenedPort,
   Place,
   Point,
+  PortNumber,
   ProcessInfo,
   PruneResult,
   Rename,
@@ -436,6 +438,16 @@ export const contract = {
     list: oc.input(SessionRef).output(Activity),
     /** Ends one process, by its key: it is asked to, and made to where it does not. False where it had ended. */
     stop: oc.input(SessionRef.extend({ key: z.string().min(1).max(100) })).output(z.object({ stopped: z.boolean() })),
+  },
+  /** Ports of the sandbox at this machine's loopback: for as long as the host and the session live, or until closed. */
+  ports: {
+    /**
+     * A port that is open stays as it is. At the port `at` of this machine, or where that is left out at one that is free:
+     * its own number, if it can be. Where this machine shares the sandbox's network it is there already, and stays so.
+     */
+    open: oc.input(SessionRef.extend({ port: PortNumber, at: PortNumber.nullable().default(null) })).output(OpenedPort),
+    /** Connections through it are broken off. False where it was not open. */
+    close: oc.input(SessionRef.extend({ port: PortNumber })).output(z.object({ closed: z.boolean() })),
   },
   /** What agents do by tools, newest last; and for the tools themselves, to tell of it. */
   tools: {

@@ -334,11 +334,25 @@ export const ListeningPort = z.object({
 })
 export type ListeningPort = z.infer<typeof ListeningPort>
 
+/** The number of a TCP port. */
+export const PortNumber = z.number().int().min(1).max(65_535)
+
+/** A port of the sandbox that a person opened to this machine. */
+export const OpenedPort = z.object({
+  port: z.number(),
+  /** The port of this machine's loopback at which it is reached. */
+  at: z.number(),
+  url: z.string(),
+})
+export type OpenedPort = z.infer<typeof OpenedPort>
+
 /** What runs in a sandbox now, and what listens there. */
 export const Activity = z.object({
   processes: z.array(ProcessDetails),
   /** `url` is where this machine reaches it; null where it is reached inside only. */
   ports: z.array(ListeningPort.extend({ url: z.string().nullable() })),
+  /** By their numbers; also while nothing listens there, when a connection to it is closed at once. */
+  opened: z.array(OpenedPort.extend({ listening: z.boolean() })),
 })
 export type Activity = z.infer<typeof Activity>
 

@@ -66,6 +66,7 @@ export type {
   LedgerCheck,
   LedgerEntry,
   Message,
+  OpenedPort,
   OutputChunk,
   OutputSoFar,
   RewindNotice,

@@ -417,6 +417,22 @@ suiteNeeding(['local'], 'the SDK', () => {
       await it.destroy()
     })
 
+    test('a server inside is reached from this machine while its port is open', async () => {
+      const s = await begun({ network: false })
+      const serve = `exec node -e "require('http').createServer((q, r) => r.end('up')).listen(18126, '127.0.0.1')"`
+      const server = await s.exec(serve, { background: true })
+      const { url, port } = await s.openPort(18126)
+      expect(port).toBe(18126)
+      await expect.poll(async () => (await fetch(url).catch(() => null))?.text()).toBe('up')
+      expect(await s.ports()).toMatchObject([{ port: 18126, url }])
+      await expect(s.openPort(0)).rejects.toBeInstanceOf(InvalidOptionError)
+      await expect(s.openPort(18127, { at: wrong('80') })).rejects.toBeInstanceOf(InvalidOptionError)
+      expect([await s.closePort(18126), await s.closePort(18126)]).toEqual([true, false])
+      await expect(fetch(url)).rejects.toThrow()
+      await server.kill()
+      await s.destroy()
+    })
+
     test('what is refused changes nothing', async () => {
       const it = await begun()
       await it.checkpoint('a')

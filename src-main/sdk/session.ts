@@ -44,6 +44,7 @@ import type {
   CommitOutcome,
   FileCounts,
   Message,
+  OpenedPort,
   RollbackEvent,
   RulesSet,
   RunOptions,
@@ -620,6 +621,21 @@ export class RewindSession implements AsyncDisposable {
   /** TCP ports that processes of the sandbox listen on, and where this machine reaches them. */
   async ports(): Promise<SandboxPort[]> {
     return (await this.#look('ports', (rpc, at) => rpc.processes.list(at))).ports
+  }
+
+  /**
+   * Opens a port of the sandbox at this machine's loopback, whether something listens there yet or not: until `closePort`,
+   * or the end of session or host. Connections wait while the session is paused, and are closed while nothing listens.
+   * @param at the port of this machine; one that is free by default, the same number if it can be
+   * @throws InvalidOptionError (`at` is taken, or the port is open at another one)
+   */
+  async openPort(port: number, { at }: { at?: number } = {}): Promise<OpenedPort> {
+    return this.#look('openPort', (rpc, session) => rpc.ports.open({ ...session, port, at: at ?? null }))
+  }
+
+  /** Closes a port that was opened; connections through it are broken off. False where it was not open. */
+  async closePort(port: number): Promise<boolean> {
+    return (await this.#look('closePort', (rpc, session) => rpc.ports.close({ ...session, port }))).closed
   }
 
   /** @returns the ledger, as `ledger`. @throws SessionNotStartedError */

@@ -263,6 +263,14 @@ export interface SandboxPort {
   url: string | null
 }
 
+/** A port of the sandbox that was opened to this machine. */
+export interface OpenedPort {
+  port: number
+  /** The port of this machine's loopback at which it is reached. */
+  at: number
+  url: string
+}
+
 /** A row of the ledger. Frozen: nothing that was recorded is changed. */
 export interface LedgerEntry {
   readonly id: number

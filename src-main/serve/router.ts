@@ -185,6 +185,10 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       list: os.processes.list.handler((call) => of(call).activity()),
       stop: os.processes.stop.handler((call) => of(call).stopProcess(call.input)),
     },
+    ports: {
+      open: os.ports.open.handler((call) => of(call).openPort(call.input)),
+      close: os.ports.close.handler((call) => of(call).closePort(call.input)),
+    },
     tools: {
       list: os.tools.list.handler((call) => of(call).tools.list()),
       begin: os.tools.begin.handler(({ context, input }) => {

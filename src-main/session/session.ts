@@ -24,6 +24,8 @@ import {
   type MessageFormat,
   type Missed,
   nameOf,
+  type OpenedPort,
+  onLoopback,
   type Point,
   type PruneResult,
   type Rename,
@@ -59,6 +61,7 @@ import type { Inputs } from './inputs.ts'
 import { exportLedger, ledgerRows } from './ledger-export.ts'
 import { resolvePoint } from './moments.ts'
 import { linesBetween, type PathPair, pairOf, pathBytes, renamesBetween } from './moved-files.ts'
+import { OpenPorts } from './open-ports.ts'
 import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
 import { Retention } from './retention.ts'
@@ -86,6 +89,7 @@ export class Session {
   readonly #host: HostWatch
   readonly #heard: Heard
   readonly #conversations: Conversations
+  readonly #openPorts: OpenPorts
   /** What agents do by tools. */
   readonly tools: ToolCalls
   /** Verdicts that wait for a decision. */
@@ -108,6 +112,7 @@ export class Session {
     this.tools = new ToolCalls(context)
     this.#heard = new Heard(context)
     this.#conversations = new Conversations(context)
+    this.#openPorts = new OpenPorts(async (port) => (await context.live()).connect(port))
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.commits = new Commits(context, this.#pair, neighbours)
     this.elsewhere = new CommitElsewhere(context)
@@ -155,6 +160,7 @@ export class Session {
     this.#turns.stop()
     this.escalations.letGo()
     this.#host.letGo()
+    this.#openPorts.end()
   }
 
   /** What taking hold of the sandbox after a restart has shown. @param losses what a person should know of it */
@@ -164,6 +170,7 @@ export class Session {
     const now = found === 'running' && haltedBy !== null ? 'halted' : found
     if (now === status && losses.length === 0) return
     const over = now === 'ended' || now === 'destroyed'
+    if (over) this.#openPorts.end()
     context.transaction(() => {
       context.updateRow({ status: now, notes: [...notes, ...losses], ...(over ? { endedAt: new Date() } : {}) })
       if (over) withdrawEscalations(context, 'the session was found ended', 'rule')
@@ -435,13 +442,41 @@ export class Session {
   /** What runs in the sandbox now, and what listens there. */
   async activity(): Promise<Activity> {
     const context = this.#context
-    const { status, engine, network } = context.row
-    if (status === 'ended' || status === 'destroyed') return { processes: [], ports: [] }
+    const { status } = context.row
+    if (status === 'ended' || status === 'destroyed') return { processes: [], ports: [], opened: [] }
     const sandbox = await context.live()
     const { processes, ports } = await context.gate.shared(() => sandbox.activity())
-    // In the local engine a sandbox with a network has this machine's.
-    const shared = engine === 'local' && network
-    return { processes, ports: ports.map((port) => ({ ...port, url: shared ? urlOf(port) : null })) }
+    const opened = this.#openPorts.list()
+    const listens = new Set(ports.filter(({ address }) => onLoopback(address)).map(({ port }) => port))
+    return {
+      processes,
+      ports: ports.map((one) => ({ ...one, url: this.#urlOf(one) })),
+      opened: opened.map((one) => ({ ...one, listening: listens.has(one.port) })),
+    }
+  }
+
+  #urlOf({ address, port }: ListeningPort): string | null {
+    const opened = onLoopback(address) && this.#openPorts.at(port)
+    if (opened) return opened.url
+    return this.#sharesNetwork ? sharedUrl(address, port) : null
+  }
+
+  /** In the local engine a sandbox with a network has this machine's. */
+  get #sharesNetwork(): boolean {
+    const { engine, network } = this.#context.row
+    return engine === 'local' && network
+  }
+
+  /** @throws InvalidOptionError where this machine's port is taken, or it is open at another one */
+  async openPort({ port, at }: Inputs['ports']['open']): Promise<OpenedPort> {
+    await this.#context.live()
+    if (this.#sharesNetwork && (at === null || at === port))
+      return { port, at: port, url: sharedUrl('127.0.0.1', port) }
+    return this.#openPorts.open(port, at)
+  }
+
+  async closePort({ port }: Inputs['ports']['close']): Promise<{ closed: boolean }> {
+    return { closed: await this.#openPorts.close(port) }
   }
 
   async stopProcess({ key }: Inputs['processes']['stop']): Promise<{ stopped: boolean }> {
@@ -674,6 +709,7 @@ export class Session {
 
   #close(status: 'ended' | 'destroyed'): SessionSummary {
     const context = this.#context
+    this.#openPorts.end()
     return context.transaction(() => {
       context.updateRow({ status, endedAt: context.row.endedAt ?? new Date() })
       withdrawEscalations(context, status === 'ended' ? 'the session ended' : 'the session was destroyed', 'you')
@@ -782,7 +818,7 @@ const textOf = (command: CommandRecord['command']): string =>
   typeof command === 'string' ? command : command.join(' ')
 
 /** Whatever it speaks: what is looked at by a person is http, nearly always. */
-function urlOf({ address, port }: ListeningPort): string {
+function sharedUrl(address: string, port: number): string {
   const everywhere = address === '0.0.0.0' || address === '::' || address.startsWith('127.')
   return `http://${everywhere ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}/`
 }

@@ -1,7 +1,8 @@
 /** What runs in the sandbox now, with the ports that it listens on; for a point, what was running then. */
 import { ExternalLink } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Activity, CommandRecord, ProcessDetails, RewindError } from '../../src-main/contract/index.ts'
+import { onLoopback } from '../../src-main/contract/loopback.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
 import { fromRpcError } from '../../src-main/contract/wire.ts'
@@ -58,8 +59,8 @@ function Now({ session, paused }: { session: string; paused: boolean }) {
     ) : (
       <Loading what="Looking" />
     )
-  const { processes, ports } = activity
-  if (processes.length === 0)
+  const { processes, ports, opened } = activity
+  if (processes.length === 0 && opened.length === 0)
     return <Nothing title="Nothing runs">Commands that run, and servers they leave behind, are shown here.</Nothing>
   return (
     <div className="h-full min-h-0 overflow-y-auto">
@@ -69,8 +70,14 @@ function Now({ session, paused }: { session: string; paused: boolean }) {
           Paused: nothing of this runs until it is unpaused.
         </p>
       ) : null}
-      <ProcessTable processes={processes} commands={commands} session={session} onStopped={look} />
-      {ports.length > 0 ? <Ports ports={ports} /> : null}
+      {processes.length === 0 ? (
+        <p className="px-4 py-2 text-small text-ink-2">Nothing runs.</p>
+      ) : (
+        <ProcessTable processes={processes} commands={commands} session={session} onStopped={look} />
+      )}
+      {ports.length > 0 || opened.length > 0 ? (
+        <Ports ports={ports} opened={opened} session={session} onChanged={look} />
+      ) : null}
     </div>
   )
 }
@@ -88,7 +95,7 @@ interface TableProps {
 function ProcessTable({ processes, commands, session, onStopped }: TableProps) {
   const [asking, setAsking] = useState<CommandRecord | null>(null)
   const asks = useFocusBack(asking !== null)
-  const { busy, problem, stop } = useStop(onStopped)
+  const { busy, problem, act } = useAct(onStopped)
   const commandOf = ({ commandId }: ProcessDetails) => commands.find(({ id }) => id === commandId)
   return (
     <>
@@ -134,7 +141,7 @@ function ProcessTable({ processes, commands, session, onStopped }: TableProps) {
                       if (command?.status === 'running' && isWhole(process, processes)) {
                         asks()
                         setAsking(command)
-                      } else void stop(process.key, (rpc) => rpc.processes.stop({ session, key: process.key }))
+                      } else void act(process.key, (rpc) => rpc.processes.stop({ session, key: process.key }))
                     }}
                   >
                     Stop
@@ -165,7 +172,7 @@ function ProcessTable({ processes, commands, session, onStopped }: TableProps) {
               onClick={() => {
                 setAsking(null)
                 const { id } = asking
-                void stop(id, (rpc) => rpc.commands.stop({ session, id }))
+                void act(id, (rpc) => rpc.commands.stop({ session, id }))
               }}
             >
               Stop command
@@ -184,11 +191,12 @@ const isWhole = ({ commandId, key }: ProcessDetails, all: readonly ProcessDetail
 const startedBy = ({ command }: ProcessDetails, record: CommandRecord | undefined): string =>
   record ? `${visibleName(command)}\nstarted by ${visibleName(shown(record.command))}` : visibleName(command)
 
-function useStop(onStopped: () => Promise<void>) {
+/** One thing at a time, by its key. */
+function useAct(onDone: () => Promise<void>) {
   const { rpc } = useHost()
   const [busy, setBusy] = useState<string | null>(null)
   const [problem, setProblem] = useState<RewindError | null>(null)
-  const stop = async (key: string, how: (to: typeof rpc) => Promise<unknown>) => {
+  const act = async (key: string, how: (to: typeof rpc) => Promise<unknown>) => {
     setBusy(key)
     setProblem(null)
     try {
@@ -196,26 +204,61 @@ function useStop(onStopped: () => Promise<void>) {
     } catch (error) {
       setProblem(fromRpcError(error))
     } finally {
-      await onStopped()
+      await onDone()
       setBusy(null)
     }
   }
-  return { busy, problem, stop }
+  return { busy, problem, act }
 }
 
-function Ports({ ports }: Pick<Activity, 'ports'>) {
+interface PortsProps extends Pick<Activity, 'ports' | 'opened'> {
+  session: string
+  onChanged(): Promise<void>
+}
+
+function Ports({ ports, opened, session, onChanged }: PortsProps) {
+  const { busy, problem, act } = useAct(onChanged)
+  const rows = [
+    ...ports.map(({ port, address, command, url }) => ({
+      port,
+      address,
+      command,
+      url,
+      isOpened: opened.some((one) => one.port === port),
+      // A server may listen by both protocols: what is done with its port is done with both.
+      isFirst: ports.find((one) => one.port === port && onLoopback(one.address))?.address === address,
+    })),
+    ...opened
+      .filter(({ listening }) => !listening)
+      .map(({ port, url }) => ({ port, address: '', command: null, url, isOpened: true, isFirst: true })),
+  ].sort((a, b) => a.port - b.port)
   return (
     <section aria-label="Ports" className="border-t border-line">
       <h3 className="flex h-9 items-center px-4 text-small text-ink-2">Listening</h3>
+      {problem ? <ProblemLine message={problem.message} nextStep={problem.nextStep} /> : null}
       <ul>
-        {ports.map(({ port, address, command, url }) => (
-          <li key={`${address} ${port}`} className="flex h-7 items-center gap-3 px-4">
+        {rows.map(({ port, address, command, url, isOpened, isFirst }) => (
+          // The same while its server comes and goes.
+          <li key={isFirst ? port : `${address} ${port}`} className="flex h-8 items-center gap-3 px-4">
             <span className="w-14 shrink-0 font-medium">{port}</span>
             <span className="w-32 shrink-0 truncate text-small text-ink-2">{visibleName(address)}</span>
-            <Name mono className="flex-1">
-              {command}
-            </Name>
-            {url === null ? <Quiet>reachable inside only</Quiet> : <Open url={url} port={port} />}
+            {command === null ? (
+              <span className="min-w-0 flex-1 text-ink-3">nothing listens</span>
+            ) : (
+              <Name mono className="flex-1">
+                {command}
+              </Name>
+            )}
+            <Reach
+              port={port}
+              url={url}
+              isOpened={isOpened && isFirst}
+              canOpen={isFirst}
+              busy={busy === String(port)}
+              disabled={busy !== null}
+              onOpen={() => act(String(port), (rpc) => rpc.ports.open({ session, port }))}
+              onClose={() => act(String(port), (rpc) => rpc.ports.close({ session, port }))}
+            />
           </li>
         ))}
       </ul>
@@ -223,19 +266,72 @@ function Ports({ ports }: Pick<Activity, 'ports'>) {
   )
 }
 
+interface ReachProps {
+  port: number
+  url: string | null
+  /** By a person, who may close it again. */
+  isOpened: boolean
+  canOpen: boolean
+  busy: boolean
+  disabled: boolean
+  onOpen(): Promise<void>
+  onClose(): Promise<void>
+}
+
+/** Where this machine reaches a port, or the way to have it reached. */
+function Reach({ port, url, isOpened, canOpen, busy, disabled, onOpen, onClose }: ReachProps) {
+  const place = useRef<HTMLSpanElement>(null)
+  /** What there was when it was pressed last; undefined once that was answered. */
+  const before = useRef<string | null | undefined>(undefined)
+  // What was pressed goes: the keyboard goes on with what comes in its place, unless the person went elsewhere.
+  useEffect(() => {
+    if (busy || before.current === undefined) return
+    const { activeElement } = document
+    const isElsewhere = activeElement !== document.body && !place.current?.contains(activeElement)
+    if (!isElsewhere) place.current?.querySelector<HTMLElement>('a, button')?.focus()
+    if (isElsewhere || url !== before.current) before.current = undefined
+  }, [busy, url])
+  const press = (act: () => Promise<void>) => () => {
+    before.current = url
+    void act()
+  }
+  if (url === null && !canOpen) return <Quiet>reachable inside only</Quiet>
+  return (
+    <span ref={place} className="flex shrink-0 items-center gap-3">
+      {url === null ? (
+        <Button
+          look="quiet"
+          aria-label={`Open to this machine: port ${port}`}
+          busy={busy}
+          disabled={disabled}
+          onClick={press(onOpen)}
+        >
+          Open to this machine
+        </Button>
+      ) : (
+        <>
+          {isOpened ? <Quiet>{new URL(url).host}</Quiet> : null}
+          <a
+            href={url}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={`Open port ${port}`}
+            title={url}
+            className="flex shrink-0 items-center gap-1 rounded-md px-1.5 text-accent hover:underline"
+          >
+            Open <ExternalLink size={14} aria-hidden="true" />
+          </a>
+        </>
+      )}
+      {isOpened ? (
+        <Button look="quiet" aria-label={`Close port ${port}`} busy={busy} disabled={disabled} onClick={press(onClose)}>
+          Close
+        </Button>
+      ) : null}
+    </span>
+  )
+}
+
 const Quiet = ({ children }: { children: ReactNode }) => (
   <span className="shrink-0 text-small text-ink-3">{children}</span>
-)
-
-const Open = ({ url, port }: { url: string; port: number }) => (
-  <a
-    href={url}
-    target="_blank"
-    rel="noreferrer"
-    aria-label={`Open port ${port}`}
-    title={url}
-    className="flex shrink-0 items-center gap-1 rounded-md px-1.5 text-accent hover:underline"
-  >
-    Open <ExternalLink size={14} aria-hidden="true" />
-  </a>
 )

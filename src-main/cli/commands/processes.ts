@@ -1,8 +1,17 @@
-/** `rewind ps` and `rewind ports`: what lives in a sandbox now. */
+/** `rewind ps` and `rewind ports`: what lives in a sandbox now, and having its ports at this machine. */
+import { InvalidOptionError } from '../../contract/errors.ts'
 import type { Activity } from '../../contract/index.ts'
 import { bytes, visibleName } from '../../contract/text.ts'
+import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
+import { port } from '../numbers.ts'
 import { ago, table } from '../output.ts'
+
+interface PortOptions {
+  open?: number
+  at?: number
+  close?: number
+}
 
 export const defineProcesses: Define = (program, action) => {
   program
@@ -18,13 +27,49 @@ export const defineProcesses: Define = (program, action) => {
   program
     .command('ports')
     .description('ports that processes in the sandbox listen on, and where this machine reaches them')
+    .option(
+      '--open <port>',
+      "open a port of the sandbox at this machine's loopback, until it is closed or the session or host ends",
+      port,
+    )
+    .option(
+      '--at <port>',
+      "with --open: this machine's port; one that is free by default, its own number if it can be",
+      port,
+    )
+    .option('--close <port>', 'close a port that was opened; connections through it are broken off', port)
     .action(
-      action(async (cli) => {
+      action<PortOptions>(async (cli, _operands, options) => {
+        assertOne(options)
+        const { open, at = null, close } = options
+        if (open !== undefined) return openPort(cli, open, at)
+        if (close !== undefined) return closePort(cli, close)
         const { rpc, session } = await cli.begin()
-        const { ports } = await rpc.processes.list({ session })
-        cli.out.result({ ports, count: ports.length }, portText(ports))
+        const { ports, opened } = await rpc.processes.list({ session })
+        cli.out.result({ ports, opened, count: ports.length }, portText(ports, opened))
       }),
     )
+}
+
+function assertOne({ open, at, close }: PortOptions): void {
+  if (open !== undefined && close !== undefined)
+    throw new InvalidOptionError('A port is opened or closed, not both.', { nextStep: 'Give --open or --close.' })
+  if (at !== undefined && open === undefined)
+    throw new InvalidOptionError('--at says where --open has a port opened.', {
+      nextStep: 'For example: rewind ports --open 3000 --at 8080',
+    })
+}
+
+async function openPort(cli: Cli, port: number, at: number | null): Promise<void> {
+  const { rpc, session } = await cli.begin()
+  const opened = await rpc.ports.open({ session, port, at })
+  cli.out.result(opened, `Port ${port} is reached at ${opened.url}`)
+}
+
+async function closePort(cli: Cli, port: number): Promise<void> {
+  const { rpc, session } = await cli.begin()
+  const { closed } = await rpc.ports.close({ session, port })
+  cli.out.result({ port, closed }, closed ? `Port ${port} is closed` : `Port ${port} was not open`)
 }
 
 function processText(processes: Activity['processes']): string {
@@ -42,8 +87,9 @@ function processText(processes: Activity['processes']): string {
   ])
 }
 
-function portText(ports: Activity['ports']): string {
-  if (ports.length === 0) return 'Nothing listens.'
+function portText(ports: Activity['ports'], opened: Activity['opened']): string {
+  const silent = opened.filter(({ listening }) => !listening)
+  if (ports.length === 0 && silent.length === 0) return 'Nothing listens.'
   return table([
     ['PORT', 'ADDRESS', 'PID', 'REACHED AT', 'PROCESS'],
     ...ports.map(({ port, address, pid, url, command }) => [
@@ -53,5 +99,6 @@ function portText(ports: Activity['ports']): string {
       url ?? 'inside only',
       visibleName(command),
     ]),
+    ...silent.map(({ port, url }) => [String(port), '-', '-', url, 'nothing listens']),
   ])
 }

@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { afterEach, expect, test } from 'vitest'
+import { InvalidOptionError } from '../contract/index.ts'
+import { OpenPorts } from './open-ports.ts'
+
+const servers: Server[] = []
+const opened: OpenPorts[] = []
+/** The host's connections to what listens inside. */
+const reached: Socket[] = []
+
+afterEach(() => {
+  for (const one of opened.splice(0)) one.end()
+  for (const server of servers.splice(0)) server.close()
+  reached.length = 0
+})
+
+/** Stands for what listens inside, reached by this machine's own loopback. */
+async function inside(answer: (socket: Socket) => void): Promise<number> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => answer(socket.on('error', () => {})))
+  servers.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+function openPorts(halfMs?: number): OpenPorts {
+  const reach = async (port: number): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    await once(socket, 'connect')
+    reached.push(socket)
+    return socket
+  }
+  const ports = new OpenPorts(reach, halfMs)
+  opened.push(ports)
+  return ports
+}
+
+function client(at: number): Socket {
+  return connect({ port: at, host: '127.0.0.1' }).on('error', () => {})
+}
+
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => socket.resume().once('close', () => resolve()))
+
+async function said(socket: Socket): Promise<string> {
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  return text
+}
+
+test('a port is opened once, at its own number where that is free, and closed with its connections', async () => {
+  const port = await inside((socket) => socket.pipe(socket))
+  const ports = openPorts()
+  const [one, other] = await Promise.all([ports.open(port, null), ports.open(port, null)])
+  // Its own is taken here by the server itself.
+  expect(one.at).not.toBe(port)
+  expect(other).toEqual(one)
+  expect(ports.list()).toEqual([{ port, at: one.at, url: `http://127.0.0.1:${one.at}/` }])
+  await expect(ports.open(port, one.at === 4000 ? 4001 : 4000)).rejects.toThrow(`open already, at ${one.at}`)
+
+  const speaking = client(one.at)
+  speaking.end('hello')
+  expect(await said(speaking)).toBe('hello')
+  const held = client(one.at)
+  held.write('x')
+  await once(held, 'data')
+  expect(await ports.close(port)).toBe(true)
+  await closed(held)
+  expect(await ports.close(port)).toBe(false)
+  expect(ports.list()).toEqual([])
+  const late = client(one.at)
+  await closed(late)
+
+  const free = await ports.open(one.at, null)
+  expect(free.at).toBe(one.at)
+})
+
+test('a port of this machine that is taken is named, and nothing is opened', async () => {
+  const port = await inside(() => {})
+  const taken = await inside(() => {})
+  const ports = openPorts()
+  const error = await ports.open(port, taken).catch((refused: unknown) => refused)
+  expect(error).toBeInstanceOf(InvalidOptionError)
+  expect(error).toMatchObject({ message: `Port ${taken} of this machine is taken.`, data: { at: taken } })
+  expect(ports.list()).toEqual([])
+  expect((await ports.open(port, null)).port).toBe(port)
+})
+
+test('while nothing listens inside a connection is closed at once, and the port stays', async () => {
+  const port = await inside(() => {})
+  servers.pop()?.close()
+  const ports = openPorts()
+  const { at } = await ports.open(port, null)
+  const refused = client(at)
+  refused.write('anybody?')
+  await closed(refused)
+  expect(ports.at(port)?.at).toBe(at)
+})
+
+test('a client that goes before the other side is found, or that is never answered, leaves nothing', async () => {
+  const port = await inside((socket) => socket.resume())
+  const ports = openPorts(150)
+  const { at } = await ports.open(port, null)
+  const hasty = client(at)
+  hasty.resetAndDestroy()
+  // It has said all that it has to say; the other never does.
+  const waiting = client(at)
+  waiting.end('anybody?')
+  await closed(waiting)
+  expect(reached.length).toBeGreaterThan(0)
+  await expect.poll(() => reached.every(({ destroyed }) => destroyed)).toBe(true)
+})
+
+test('more connections than it takes are closed, and those there go on', async () => {
+  const sides: PassThrough[] = []
+  const ports = new OpenPorts(async () => {
+    const side = new PassThrough()
+    sides.push(side)
+    return side
+  })
+  opened.push(ports)
+  const { at } = await ports.open(50_123, null)
+  const many = Array.from({ length: 256 }, () => client(at))
+  await expect.poll(() => sides.length).toBe(256)
+  const over = client(at)
+  await closed(over)
+  many[0]?.write('still here')
+  expect(String(await once(many[0] as Socket, 'data'))).toBe('still here')
+  ports.end()
+  await Promise.all(many.map((one) => one.destroyed || closed(one)))
+  await expect(ports.open(50_124, null)).rejects.toThrow('has ended')
+})
