@@ -18,7 +18,15 @@ const screens: Record<string, Record<string, (window: MainWindow) => Promise<unk
   failing: { 'a host that cannot be asked': ({ page }) => page.getByRole('alert').first().waitFor() },
   working: {
     'the changes': (window) => window.files.waitFor(),
-    'a point': (window) => window.point(/^pre_migration/).click(),
+    'the processes, and a port that is open': async (window) => {
+      await window.tab('Processes').click()
+      await window.page.getByRole('button', { name: 'Open to this machine: port 5173' }).click()
+      await window.page.getByRole('button', { name: 'Close port 5173' }).waitFor()
+    },
+    'a point': async (window) => {
+      await window.tab('Changes').click()
+      await window.point(/^pre_migration/).click()
+    },
     'two points': ({ page }) => page.keyboard.press('Shift+ArrowUp'),
     'the messages': async (window) => {
       await window.point(/^pre_migration/).click()

@@ -675,7 +675,7 @@ export async function reachInside({ page, data }: Stage): Promise<void> {
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
   await expect.poll(focused).toBe('Open port 18125')
 
-  await data.json('--session', 'inside', 'rollback', 'base')
+  await data.ask((rpc) => rpc.timeline.rollback({ session: 'inside', to: 'base', only: null, patchNotes: null }))
   await page.getByText('nothing listens').waitFor(VISIBLE)
   await expect(fetch(url)).rejects.toThrow()
   await serve('up again', 'another')
@@ -688,7 +688,6 @@ export async function reachInside({ page, data }: Stage): Promise<void> {
   await open.waitFor(VISIBLE)
   await expect.poll(focused).toBe('Open to this machine: port 18125')
   await expect(fetch(url)).rejects.toThrow()
-  await data.json('--session', 'inside', 'destroy', '-y')
 }
 
 /** What is saved, read as the page hands it over: each kind of window keeps its downloads elsewhere. */

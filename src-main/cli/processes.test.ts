@@ -72,9 +72,7 @@ suiteNeeding(['local'], 'rewind ps, ports, stop and pause', () => {
         stderr: expect.stringContaining(`Port ${used} of this machine is taken`),
       })
       for (const wrong of [
-        ['--open', '0'],
         ['--open', '65536'],
-        ['--open', 'http'],
         ['--close', '-1'],
         ['--at', '80'],
       ])
@@ -85,6 +83,12 @@ suiteNeeding(['local'], 'rewind ps, ports, stop and pause', () => {
       await expect(fetch(url)).rejects.toThrow()
       expect((await inClosed('ports', '--close', '18124')).stdout).toBe('Port 18124 was not open\n')
       expect((await inClosed('ports')).stdout).toContain('inside only')
+
+      // It goes with the session.
+      const again = await host.json<{ url: string }>('--session', 'closed', 'ports', '--open', '18124')
+      expect((await fetch(again.url)).status).toBe(200)
+      await host.json('--session', 'closed', 'destroy', '-y')
+      await expect(fetch(again.url)).rejects.toThrow()
     } finally {
       taken.close()
     }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { InvalidOptionError } from '../contract/index.ts'
 import { OpenPorts } from './open-ports.ts'
@@ -25,14 +26,14 @@ async function inside(answer: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-function openPorts(halfMs?: number): OpenPorts {
+function openPorts(stuckMs?: number, isPaused = () => false): OpenPorts {
   const reach = async (port: number): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     await once(socket, 'connect')
     reached.push(socket)
     return socket
   }
-  const ports = new OpenPorts(reach, halfMs)
+  const ports = new OpenPorts(reach, isPaused, stuckMs)
   opened.push(ports)
   return ports
 }
@@ -99,27 +100,43 @@ test('while nothing listens inside a connection is closed at once, and the port 
   expect(ports.at(port)?.at).toBe(at)
 })
 
-test('a client that goes before the other side is found, or that is never answered, leaves nothing', async () => {
-  const port = await inside((socket) => socket.resume())
-  const ports = openPorts(150)
-  const { at } = await ports.open(port, null)
+test('a client that goes before the other side is found, or is never answered or read, leaves nothing', async () => {
+  const deaf = await inside((socket) => socket.resume())
+  const silent = await inside((socket) => socket.pause())
+  let paused = true
+  const ports = openPorts(150, () => paused)
+  const { at } = await ports.open(deaf, null)
   const hasty = client(at)
   hasty.resetAndDestroy()
   // It has said all that it has to say; the other never does.
   const waiting = client(at)
   waiting.end('anybody?')
-  await closed(waiting)
-  expect(reached.length).toBeGreaterThan(0)
-  await expect.poll(() => reached.every(({ destroyed }) => destroyed)).toBe(true)
+  // More than is under way: its end is not seen.
+  const unread = client((await ports.open(silent, null)).at)
+  unread.end(Buffer.alloc(32 << 20))
+  const idle = client(at)
+  idle.write('later')
+  let over = 0
+  for (const one of [waiting, unread, idle]) void closed(one).then(() => over++)
+  await sleep(400)
+  // A pause holds both sides still.
+  expect(over).toBe(0)
+  paused = false
+  await expect.poll(() => over).toBe(2)
+  await sleep(200)
+  expect([idle.destroyed, reached.filter(({ destroyed }) => !destroyed)]).toEqual([false, [expect.anything()]])
 })
 
 test('more connections than it takes are closed, and those there go on', async () => {
   const sides: PassThrough[] = []
-  const ports = new OpenPorts(async () => {
-    const side = new PassThrough()
-    sides.push(side)
-    return side
-  })
+  const ports = new OpenPorts(
+    async () => {
+      const side = new PassThrough()
+      sides.push(side)
+      return side
+    },
+    () => false,
+  )
   opened.push(ports)
   const { at } = await ports.open(50_123, null)
   const many = Array.from({ length: 256 }, () => client(at))

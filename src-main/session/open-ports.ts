@@ -10,8 +10,11 @@ import { cutOff, joinConnections } from '../sandbox/index.ts'
 const LOOPBACK = '127.0.0.1'
 /** Of one port: a page opens dozens, and each takes a descriptor here and one inside. What is more is closed at once. */
 const MOST_CONNECTIONS = 256
-/** How long one stays that one side has ended and on which nothing is said: the other may never notice. */
-const HALF_MS = 300_000
+/**
+ * How long one stays on which nothing moves although one side has ended, or the server takes no more of what was sent: the
+ * other side may never notice, and where it waits to be read its end is not seen.
+ */
+const STUCK_MS = 900_000
 /** What a program needs rights for is not taken by itself. */
 const FIRST_FREE = 1024
 
@@ -22,16 +25,21 @@ interface Opened extends OpenedPort {
 
 export class OpenPorts {
   readonly #connect: (port: number) => Promise<Duplex>
-  readonly #halfMs: number
+  readonly #isPaused: () => boolean
+  readonly #stuckMs: number
   /** By the port inside. */
   readonly #opened = new Map<number, Promise<Opened>>()
   readonly #open = new Map<number, Opened>()
   #over = false
 
-  /** @param connect to what listens on a port inside */
-  constructor(connect: (port: number) => Promise<Duplex>, halfMs = HALF_MS) {
+  /**
+   * @param connect to what listens on a port inside
+   * @param isPaused whether nothing inside can move
+   */
+  constructor(connect: (port: number) => Promise<Duplex>, isPaused: () => boolean, stuckMs = STUCK_MS) {
     this.#connect = connect
-    this.#halfMs = halfMs
+    this.#isPaused = isPaused
+    this.#stuckMs = stuckMs
   }
 
   /**
@@ -117,16 +125,26 @@ export class OpenPorts {
   async #lead(client: Socket, port: number): Promise<void> {
     // It may go while the other is found; what it says until then waits.
     client.on('error', () => {})
-    client.once('end', () => client.setTimeout(this.#halfMs))
-    client.on('timeout', () => cutOff(client))
     try {
       const inside = await this.#connect(port)
-      inside.once('end', () => client.setTimeout(this.#halfMs))
-      if (client.destroyed) cutOff(inside)
-      else joinConnections(client, inside)
+      if (client.destroyed) return cutOff(inside)
+      joinConnections(client, inside)
+      this.#watch(client, inside)
     } catch {
       client.destroy()
     }
+  }
+
+  #watch(client: Socket, inside: Duplex): void {
+    const anew = () => client.setTimeout(this.#stuckMs)
+    client.once('end', anew)
+    inside.once('end', anew)
+    client.on('timeout', () => {
+      const isStuck = client.readableEnded || inside.readableEnded || inside.writableNeedDrain
+      if (isStuck && !this.#isPaused()) cutOff(client)
+      else anew()
+    })
+    anew()
   }
 }
 

@@ -112,7 +112,10 @@ export class Session {
     this.tools = new ToolCalls(context)
     this.#heard = new Heard(context)
     this.#conversations = new Conversations(context)
-    this.#openPorts = new OpenPorts(async (port) => (await context.live()).connect(port))
+    this.#openPorts = new OpenPorts(
+      async (port) => (await context.live()).connect(port),
+      () => context.row.status === 'paused',
+    )
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.commits = new Commits(context, this.#pair, neighbours)
     this.elsewhere = new CommitElsewhere(context)
