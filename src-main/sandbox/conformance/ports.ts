@@ -74,40 +74,40 @@ export function portBehaviours(source: ProviderSource): void {
       // Nothing of it runs inside.
       expect((await box.sandbox.activity()).processes.map(({ pid }) => pid)).toEqual(processes.map(({ pid }) => pid))
     })
+  })
 
-    test('ports:stand-still-with-a-pause-and-end-with-what-listens', async () => {
-      const world = await World.make(source)
-      const box = await world.sandbox({ network })
-      const before = await box.point()
-      const ports = await serve(box)
-      const open = await box.sandbox.connect(ports.echo)
-      await box.sandbox.pause()
-      const waiting = await box.sandbox.connect(ports.echo)
-      const answers = Promise.all([open, waiting].map(everything))
-      open.end('open')
-      waiting.end('waiting')
-      let answered = false
-      void answers.then(() => {
-        answered = true
-      })
-      await sleep(200)
-      expect(answered).toBe(false)
-      await box.sandbox.unpause()
-      expect((await answers).map(String)).toEqual(['open', 'waiting'])
-
-      const held = await box.sandbox.connect(ports.silent)
-      const over = settled(held)
-      await box.back(before)
-      await over
-      await expect(box.sandbox.connect(ports.echo)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
-      const again = await serve(box)
-      const last = await box.sandbox.connect(again.silent)
-      const ended = settled(last)
-      await box.sandbox.end()
-      await ended
-      await expect(box.sandbox.connect(again.echo)).rejects.toBeInstanceOf(EngineUnavailableError)
-      await eventually('no relay is left', () => relays().length === 0)
+  test('ports:stand-still-with-a-pause-and-end-with-what-listens', async () => {
+    const world = await World.make(source)
+    const box = await world.sandbox({ network: false })
+    const before = await box.point()
+    const ports = await serve(box)
+    const open = await box.sandbox.connect(ports.echo)
+    await box.sandbox.pause()
+    const waiting = await box.sandbox.connect(ports.echo)
+    const answers = Promise.all([open, waiting].map(everything))
+    open.end('open')
+    waiting.end('waiting')
+    let answered = false
+    void answers.then(() => {
+      answered = true
     })
+    await sleep(200)
+    expect(answered).toBe(false)
+    await box.sandbox.unpause()
+    expect((await answers).map(String)).toEqual(['open', 'waiting'])
+
+    const held = await box.sandbox.connect(ports.silent)
+    const over = settled(held)
+    await box.back(before)
+    await over
+    await expect(box.sandbox.connect(ports.echo)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    const again = await serve(box)
+    const last = await box.sandbox.connect(again.silent)
+    const ended = settled(last)
+    await box.sandbox.end()
+    await ended
+    await expect(box.sandbox.connect(again.echo)).rejects.toBeInstanceOf(EngineUnavailableError)
+    await eventually('no relay is left', () => relays().length === 0)
   })
 }
 

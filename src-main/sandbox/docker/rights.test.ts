@@ -76,7 +76,8 @@ suiteNeeding(['docker'], 'rights in containers', () => {
       const connection = await box.sandbox.connect(8000)
       const name = docker('ps', '-q', '--filter', `label=rewind.sandbox=${box.sandbox.id}`).trim()
       const find = 'for one in /proc/[0-9]*; do ! grep -q port-rela[y] $one/cmdline || cat $one/status; done'
-      const status = docker('exec', name, 'sh', '-c', `${find} 2>/dev/null`)
+      const found = () => docker('exec', name, 'sh', '-c', `${find} 2>/dev/null; :`)
+      const status = found()
       connection.destroy()
       expect(
         status
@@ -89,6 +90,8 @@ suiteNeeding(['docker'], 'rights in containers', () => {
         ...['CapInh:', 'CapPrm:', 'CapEff:', 'CapAmb:'].map((set) => [set, '0000000000000000']),
         ['NoNewPrivs:', '1'],
       ])
+      await box.sandbox.detach()
+      await eventually('it has ended', () => found() === '')
     },
   )
 
