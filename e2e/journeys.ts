@@ -834,6 +834,9 @@ export async function rulesInTheWindow({ page, data }: Stage): Promise<void> {
   await sheet.getByRole('button', { name: 'Try' }).press('Enter')
   await sheet.getByRole('button', { name: 'Stop' }).press('Enter')
   await sheet.getByRole('button', { name: 'Try' }).waitFor(VISIBLE)
+  await expect
+    .poll(async () => (await data.ask((rpc) => rpc.commands.list({ session: 'ruled' }))).at(-1)?.status)
+    .toBe('cancelled')
   await sheet.getByRole('textbox', { name: 'Verifier' }).fill('sh verify.sh')
   await sheet.getByRole('textbox', { name: 'Disk budget' }).fill('0.5')
   await page.keyboard.press('Enter')

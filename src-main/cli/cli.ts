@@ -16,6 +16,8 @@ export const DEFAULT_SESSION = 'rewind_sandbox'
 
 export class Cli {
   readonly out: Output
+  /** Whether the command line itself names a session. */
+  readonly isNamed: boolean
   readonly #chosen: string | undefined
   #client: HostClient | undefined
   /** Set by commands whose answer is an exit code and not an error. */
@@ -26,6 +28,7 @@ export class Cli {
   /** @param chosen the session named on the command line */
   constructor(out: Output, chosen: string | undefined) {
     this.out = out
+    this.isNamed = Boolean(chosen)
     this.#chosen = chosen || process.env.REWIND_SESSION || undefined
   }
 

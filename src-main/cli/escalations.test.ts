@@ -135,6 +135,9 @@ suiteNeeding(['local'], 'escalations at the command line', () => {
     const { code, text } = await rewind('verify')
     expect([code, text]).toEqual([6, expect.stringMatching(/UNKNOWN .*halted[\s\S]*resume: rewind resume/)])
     expect(await json('write', 'a', 'x')).toMatchObject({ exit: 6, error_code: 'SESSION_HALTED' })
+    // What is to have it go on can be tried first, and does not.
+    expect((await rewind('verify', '--try', `echo '{"status":"pass","summary":"fine"}'`)).text).toBe('PASS fine\n')
+    expect((await json('status')).data.status).toBe('halted')
     expect((await rewind('resume', '--verifier', 'echo ?')).code).toBe(6)
     expect((await rewind('resume', '--verifier', `echo '{"status":"fail"}'`)).code).toBe(1)
     expect(await json('resume', '--verifier', `echo '{"status":"pass","summary":"mended"}'`)).toMatchObject({

@@ -246,17 +246,23 @@ suiteNeeding(['local'], 'the command line', () => {
 
   test('open goes to the session and the point that are named; one that is not there opens nothing', async () => {
     const alone = { env: { DISPLAY: '', WAYLAND_DISPLAY: '' } }
-    await json(['checkpoint', 'to be seen'])
-    expect(await json(['open', '--at', 'nowhere'], alone)).toMatchObject({
+    const shown = ['--session', 'shown']
+    await json(['init', join(base, 'shown'), '--create', ...shown])
+    await json(['checkpoint', 'to be seen', ...shown])
+    expect(await json(['open', '--at', 'nowhere', ...shown], alone)).toMatchObject({
       success: false,
       error: expect.stringContaining('nowhere'),
     })
     expect(await json(['open', '--session', 'nobody'], alone)).toMatchObject({ exit: 2, success: false })
-    expect(await json(['open', '--at', 'to be seen'], alone)).toMatchObject({ exit: 0, data: { way: 'address' } })
+    expect(await json(['open', '--at', 'to be seen', ...shown], alone)).toMatchObject({
+      exit: 0,
+      data: { way: 'address' },
+    })
     const client = await connectHost({ home, start: false })
-    const { value } = await (await client.rpc.host.places()).next()
+    const { value } = await (await client.rpc.host.places({})).next()
     client.close()
-    expect(value).toMatchObject({ at: expect.stringMatching(/-ckpt-\d+$/) })
+    expect(value).toMatchObject({ at: 'shown-ckpt-1' })
+    await json(['destroy', ...shown])
   })
 
   test('elsewhere it says for which folder it looked, and where sessions live', async () => {

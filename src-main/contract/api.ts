@@ -178,8 +178,11 @@ export const contract = {
     browserUrl: oc.output(z.object({ url: z.string() })),
     /** Has the window show a session, and a point of it: those that are open, or the next that is opened. */
     show: oc.input(SessionRef.extend({ at: z.string().min(1).nullable().default(null) })).output(Place),
-    /** What is to be shown, each time somebody asks for it. */
-    places: oc.output(eventIterator(Place)),
+    /**
+     * What is to be shown, each time somebody asks for it, and at once what was asked for a moment ago. `after` is the
+     * `wanted` of the last that a window went to.
+     */
+    places: oc.input(z.object({ after: z.number().nullable().default(null) })).output(eventIterator(Place)),
     /** Folders below which agents may begin sessions. */
     allowed: oc.output(z.object({ folders: z.array(z.string()) })),
     /** Opens a folder to agents, or closes it again. */
@@ -485,8 +488,8 @@ export const contract = {
       )
       .output(RulesSet),
     /**
-     * Runs a verifier once, to see what it says: nothing is judged by it, rolled back or written down. It is ended with
-     * the call.
+     * Runs a verifier once, to see what it says, also while the session is halted: no rule acts on it, nobody is asked, and
+     * neither ledger nor points have its verdict. What it writes stays. It is ended with the call.
      */
     tryVerifier: oc.input(ActingOn.extend({ verifier: VerifierSpec })).output(VerifierTrial),
     /** How much the session may hold on disk; what is too much is pruned at once. */

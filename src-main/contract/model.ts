@@ -434,6 +434,8 @@ export const Place = z.object({
   session: z.string(),
   /** `now`, or the id of a point. */
   at: z.string(),
+  /** When somebody wanted it, milliseconds since 1970; a later one is greater, always. */
+  wanted: z.number(),
 })
 export type Place = z.infer<typeof Place>
 

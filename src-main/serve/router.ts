@@ -67,11 +67,9 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       browserUrl: os.host.browserUrl.handler(() => host.browserUrl()),
       show: os.host.show.handler((call) => {
         const session = of(call)
-        const place = { session: session.id, at: session.momentOf(call.input.at) }
-        host.wanted.want(place)
-        return place
+        return host.wanted.want(session.id, session.momentOf(call.input.at))
       }),
-      places: os.host.places.handler(({ signal }) => host.wanted.follow(signal)),
+      places: os.host.places.handler(({ input, signal }) => host.wanted.follow(input.after, signal)),
       allowed: os.host.allowed.handler(() => host.allowed()),
       allow: os.host.allow.handler(({ input }) => host.allow(input.path, input.on)),
       folderRequests: os.host.folderRequests.handler(async function* ({ signal, context }) {

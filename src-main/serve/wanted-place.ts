@@ -1,11 +1,11 @@
 /**
- * What somebody asked to see in the window: windows that are open go there at once, and so does the next one that is
- * opened within moments, at this host or the one that takes its place.
+ * What somebody asked to see in the window: windows that are open go there at once, and so does one that is opened soon
+ * after, at this host or the one that takes its place.
  */
 import { Place } from '../contract/index.ts'
 
 /** A window that opens later was not opened for it, milliseconds. */
-const KEPT_MS = 30_000
+const SOON_MS = 120_000
 
 interface Setting {
   load(): string | null
@@ -15,51 +15,49 @@ interface Setting {
 export class WantedPlace {
   readonly #setting: Setting
   readonly #now: () => number
-  readonly #listeners = new Set<(place: Place) => void>()
+  readonly #listeners = new Set<() => void>()
+  #last: Place | null
 
   /** @param now ms since 1970 */
   constructor(setting: Setting, now = Date.now) {
     this.#setting = setting
     this.#now = now
+    const kept = setting.load()
+    this.#last = kept === null ? null : Place.parse(JSON.parse(kept))
   }
 
-  want(place: Place): void {
-    this.#setting.save(JSON.stringify({ place, at: this.#now() }))
-    for (const hear of this.#listeners) hear(place)
+  want(session: string, at: string): Place {
+    const place = { session, at, wanted: Math.max(this.#now(), (this.#last?.wanted ?? 0) + 1) }
+    this.#setting.save(JSON.stringify(place))
+    this.#last = place
+    for (const wake of this.#listeners) wake()
+    return place
   }
 
-  /** One that was wanted a moment ago, then each that comes; of several at once the last. */
-  async *follow(signal?: AbortSignal): AsyncGenerator<Place> {
-    let next = this.#take()
+  /**
+   * What was wanted a moment ago, then each that comes; of several at once the last.
+   * @param after `wanted` of the last that was gone to: none twice
+   */
+  async *follow(after: number | null, signal?: AbortSignal): AsyncGenerator<Place> {
+    let gone = after ?? this.#now() - SOON_MS
     let news = Promise.withResolvers<void>()
-    const hear = (place: Place) => {
-      next = place
-      news.resolve()
-    }
     const wake = () => news.resolve()
-    this.#listeners.add(hear)
+    this.#listeners.add(wake)
     signal?.addEventListener('abort', wake)
     try {
       while (!signal?.aborted) {
-        const place = next
-        next = null
-        if (place) yield place
-        else {
+        const place = this.#last
+        if (place && place.wanted > gone) {
+          gone = place.wanted
+          yield place
+        } else {
           await news.promise
           news = Promise.withResolvers()
         }
       }
     } finally {
-      this.#listeners.delete(hear)
+      this.#listeners.delete(wake)
       signal?.removeEventListener('abort', wake)
     }
-  }
-
-  #take(): Place | null {
-    const kept = this.#setting.load()
-    if (!kept) return null
-    this.#setting.save('')
-    const { place, at } = JSON.parse(kept) as { place: Place; at: number }
-    return this.#now() - at < KEPT_MS ? Place.parse(place) : null
   }
 }

@@ -33,9 +33,9 @@ suiteNeeding(['docker'], 'a session in docker', () => {
     await home.remove()
   })
 
-  async function begin(scope: 'machine' | 'workspace' = 'machine'): Promise<Session> {
+  async function begin(scope: 'machine' | 'workspace' = 'machine', network = false): Promise<Session> {
     const { session } = await host.manager.create({
-      name: 'test',
+      name: network ? 'test-with-network' : 'test',
       workspace: home.workspace,
       explicit: true,
       create: false,
@@ -44,7 +44,7 @@ suiteNeeding(['docker'], 'a session in docker', () => {
       scope,
       mode: 'interactive',
       base: 'auto',
-      network: false,
+      network,
       env: {},
     })
     return host.manager.find(session.id)
@@ -71,8 +71,10 @@ suiteNeeding(['docker'], 'a session in docker', () => {
     mkdirSync(join(home.workspace, '.venv/bin'), { recursive: true })
     writeFileSync(join(home.workspace, '.venv/pyvenv.cfg'), '')
     symlinkSync('/bin/sh', join(home.workspace, '.venv/bin/python'))
-    const { notes } = (await begin()).summary()
-    expect(notes.join('\n')).toMatch(/Not in the sandbox: stack \(stack\.yaml\)\. .*rewind exec --user root/)
+    const { notes } = (await begin('machine', true)).summary()
+    expect(notes.join('\n')).toMatch(/Not in the sandbox .*: stack \(stack\.yaml\)\. .*rewind exec --user root/)
+    const alone = (await begin('workspace')).summary().notes.join()
+    expect(alone).toMatch(/Not in the sandbox .*: stack \(stack\.yaml\)\. Begin with an image that has them\./)
     expect(notes.join('\n')).toMatch(/The scripts of \.venv name it by its place on the host/)
   })
 

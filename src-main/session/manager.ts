@@ -393,7 +393,8 @@ export class SessionManager {
         hidden: [this.#home],
       })
       try {
-        const missing = await missingPrograms(sandbox, needsOf(options.workspace), options.workspace)
+        const { workspace, network } = options
+        const missing = await missingPrograms(sandbox, needsOf(workspace), { host: workspace, scope, network })
         return this.#record({ id, began, options, begunBy, image, scope, missing }, sandbox)
       } catch (error) {
         await sandbox.destroy()

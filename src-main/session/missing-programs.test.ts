@@ -22,7 +22,10 @@ describe('what a project will miss in its sandbox', () => {
     mkdirSync(join(place.workspace, name, '..'), { recursive: true })
     writeFileSync(join(place.workspace, name), text)
   }
+  const anotherPython = (name: string) =>
+    `${name} was made for another Python than the sandbox had when it began: make it anew inside.`
   const notes = async () => {
+    for (const { id } of manager.list()) await manager.find(id).destroy()
     const session = await begin(manager, place.workspace)
     return {
       session,
@@ -38,7 +41,7 @@ describe('what a project will miss in its sandbox', () => {
     put('stack.yaml')
     put('.git/HEAD')
     const { session, text } = await notes()
-    expect(text).toMatch(/^Not in the sandbox: stack \(stack\.yaml\)\. It has this machine/)
+    expect(text).toMatch(/^Not in the sandbox when it began: stack \(stack\.yaml\)\. It has this machine/)
     expect(session.commands()).toEqual([])
     expect((await run(session, 'git --version; ls /run/rewind')).stdout).toMatch(/^git version/)
   })
@@ -55,11 +58,23 @@ describe('what a project will miss in its sandbox', () => {
     symlinkSync('/opt/gone/python3.9', join(place.workspace, '.venv/bin/python'))
     put('venv/bin/python', '#!/bin/sh\n')
     chmodSync(join(place.workspace, 'venv/bin/python'), 0o755)
-    expect((await notes()).text).toBe('.venv was made for a Python that is not in the sandbox: make it anew inside.')
+    expect((await notes()).text).toBe(anotherPython('.venv'))
+  })
+
+  test('a Python environment whose packages are for another version is named', async () => {
+    put('.venv/pyvenv.cfg')
+    put('python3.12', '#!/bin/sh\n')
+    chmodSync(join(place.workspace, 'python3.12'), 0o755)
+    mkdirSync(join(place.workspace, '.venv/bin'))
+    symlinkSync('../../python3.12', join(place.workspace, '.venv/bin/python'))
+    put('.venv/lib/python3.9/site-packages/pytest.py')
+    expect((await notes()).text).toBe(anotherPython('.venv'))
+    put('.venv/lib/python3.12/site-packages/pytest.py')
+    expect((await notes()).text).toBe('')
   })
 
   test('packages for another system are named without a look inside', async () => {
     put('node_modules/.package-lock.json', JSON.stringify({ packages: { a: { os: ['darwin'] } } }))
-    expect((await notes()).text).toMatch(/^node_modules holds packages that were installed for darwin/)
+    expect((await notes()).text).toMatch(/^node_modules held packages for darwin/)
   })
 })

@@ -16,7 +16,7 @@ export interface ProjectNeeds {
   programs: Wanted[]
   /** Folders that hold a Python of their own, by name. */
   venvs: string[]
-  /** Packages of Node that were installed for another system than these sandboxes run: its name, such as darwin. */
+  /** Names of other systems than the sandbox's that packages of Node were installed for, such as darwin; some of them. */
   foreign: string[]
   /** Whether packages of Node that need glibc are installed. */
   glibc: boolean
@@ -71,8 +71,10 @@ const VENVS = ['.venv', 'venv']
 const LISTED = 2_000
 /** Files that are read are shorter than this, bytes; of longer ones the beginning counts. */
 const READ_BYTES = 256 << 10
+/** Systems that are named. */
+const NAMED = 5
 /** npm's own list of what it installed; reading a longer one would hold the host up. Bytes. */
-const LONGEST_LIST = 4 << 20
+const LONGEST_LIST = 512 << 10
 
 /**
  * @param workspace the folder on the host
@@ -88,11 +90,9 @@ export function needsOf(workspace: string, arch: string = process.arch): Project
   }
   for (const [name, ...wanted] of BY_NAME) if (has(name)) for (const program of wanted) want(program, name)
   const some = firstNames(workspace)
+  // By its ending: what stands before that is anybody's text.
   for (const [ending, program] of BY_ENDING)
-    want(
-      program,
-      some.find((name) => name.endsWith(ending)),
-    )
+    want(program, some.some((name) => name.endsWith(ending)) ? `*${ending}` : undefined)
   // Its own wrapper brings the builder along, and needs Java alone.
   want(has('mvnw') ? 'java' : 'mvn', ['pom.xml'].find(has))
   want(has('gradlew') ? 'java' : 'gradle', ['build.gradle', 'build.gradle.kts'].find(has))
@@ -131,7 +131,7 @@ function beginningOf(path: string, bytes: number): { text: string; whole: boolea
   let fd: number | undefined
   try {
     // Without waiting: nobody may ever write to a pipe.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
     const stat = fstatSync(fd)
     if (!stat.isFile()) return null
     const buffer = Buffer.alloc(Math.min(stat.size, bytes))
@@ -159,7 +159,7 @@ function installed(workspace: string, arch: string): Pick<ProjectNeeds, 'foreign
     const { packages } = JSON.parse(list.text) as { packages: Record<string, InstalledPackage> }
     const all = Object.values(packages)
     return {
-      foreign: [...new Set(all.flatMap((one) => otherSystem(one, arch)))],
+      foreign: [...new Set(all.flatMap((one) => otherSystem(one, arch)))].slice(0, NAMED),
       glibc: all.some(({ libc }) => libc?.includes('glibc')),
     }
   } catch {
@@ -169,11 +169,13 @@ function installed(workspace: string, arch: string): Pick<ProjectNeeds, 'foreign
 }
 
 function otherSystem({ os, cpu }: InstalledPackage, arch: string): string[] {
-  if (excludes(os, 'linux')) return [systems(os)]
-  return excludes(cpu, arch) ? [systems(cpu)] : []
+  if (excludes(os, 'linux')) return systems(os)
+  return excludes(cpu, arch) ? systems(cpu) : []
 }
 
-const systems = (list: string[] = []): string => list.map((one) => one.replace('!', 'all but ')).join(', ')
+/** Names of systems as they are; whoever wrote the list may have put other words there. */
+const systems = (list: string[] = []): string[] =>
+  list.filter((one) => /^!?[a-z0-9_]{1,16}$/.test(one)).map((one) => one.replace('!', 'all but '))
 
 /** npm's rule: a list of those that are meant, or, with `!`, of those that are not. */
 function excludes(list: string[] | undefined, own: string): boolean {

@@ -183,13 +183,15 @@ export class Rules {
   }
 
   /**
-   * Runs a verifier once and tells what it says, without any consequence.
+   * Runs a verifier once and tells what it says: no rule acts on it, and no verdict is kept. Also while the session is
+   * halted, where the next one that counts may be the one that has it go on.
    * @param signal ends it
-   * @throws CancelledError, SessionHaltedError, SessionPausedError
+   * @throws CancelledError, SessionPausedError
    */
   async tryVerifier(spec: VerifierSpec, signal?: AbortSignal): Promise<VerifierTrial> {
-    await this.#context.acting()
-    const run = (line: CommandLine, timeoutMs: number | null) => this.#runJudged(line, timeoutMs, { signal })
+    this.#context.assertGoing()
+    const halted = isHalted(this.#context.row)
+    const run = (line: CommandLine, timeoutMs: number | null) => this.#runJudged(line, timeoutMs, { halted, signal })
     const redact = redactor(this.#context.row.env)
     const once = { ...spec, retries: 0 }
     const result = await runVerifier(once, run, { redact, onAttempt: () => {}, ...(signal ? { signal } : {}) })
@@ -341,8 +343,10 @@ export class Rules {
     // Where it cannot be stopped, its end is waited for below.
     const stop = () => void this.#commands.stop(id).catch(() => {})
     signal?.addEventListener('abort', stop)
-    await this.#commands.start({ id, command, timeoutMs, tool: VERIFIER, halted })
-    const record = await this.#commands.ended(id).finally(() => signal?.removeEventListener('abort', stop))
+    const record = await this.#commands
+      .start({ id, command, timeoutMs, tool: VERIFIER, halted })
+      .then(() => this.#commands.ended(id))
+      .finally(() => signal?.removeEventListener('abort', stop))
     // Taken away under it: a rewind, or the session's end. One that a person stopped has no such note.
     if (record.status === 'cancelled' && record.note !== null)
       throw new CancelledError(`The verifier was stopped: ${record.note}.`, { nextStep: 'Run it again.' })

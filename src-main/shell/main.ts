@@ -4,6 +4,7 @@
  * start finds them again.
  */
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import {
   app,
   BrowserWindow,
@@ -89,7 +90,7 @@ async function run(home: string): Promise<void> {
     void closing.catch(console.error).finally(() => app.quit())
   })
   guardAllPages(app, isOurPage)
-  reviveCrashed()
+  reviveCrashed(openWindow)
 
   await app.whenReady()
   // On macOS it is told of every quit, and a question holds up nothing there that the person does not see.
@@ -139,7 +140,7 @@ async function asksToStay(home: string): Promise<boolean> {
   return live !== null && live.length > 0 && (await dialog.showMessageBox(quitQuestion(live))).response !== QUIT
 }
 
-function reviveCrashed(): void {
+function reviveCrashed(openWindow: () => void): void {
   const crashes = new Crashes()
   app.on('render-process-gone', async (_event, contents, { reason }) => {
     if (reason === 'clean-exit') return
@@ -148,7 +149,10 @@ function reviveCrashed(): void {
       if (response !== AGAIN) return app.quit()
       crashes.forget()
     }
-    if (!contents.isDestroyed()) contents.reload()
+    // Not within the event: Electron may still be taking the old page down (electron/electron#51900).
+    await setImmediate()
+    if (contents.isDestroyed()) openWindow()
+    else contents.reload()
   })
 }
 

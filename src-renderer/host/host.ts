@@ -51,6 +51,8 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
     trouble.shows(open)
     if (session.getState().id === open) return
     selection.toNow()
+    // What it would do is meant for the session that it was opened over.
+    rewind.cancel()
     rewind.dismiss()
     commit.close()
     ledgerView.reset()
@@ -85,11 +87,6 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
       globalThis.addEventListener?.('pageshow', showOpen)
       void folderRequests.follow(new AbortController().signal)
       void escalations.follow(new AbortController().signal)
-      const go = ({ session, at }: Place) => {
-        sessions.open(session)
-        selection.select(at)
-      }
-      void followPlaces(rpc, go, new AbortController().signal)
       const follow = () =>
         followEvents(
           rpc,
@@ -115,7 +112,15 @@ export function createHost({ rpc, pickFolder, onState }: Link): Host {
           },
           new AbortController().signal,
         )
-      void trouble.look().then(follow, follow)
+      const go = ({ session, at }: Place) => {
+        sessions.open(session)
+        selection.select(at)
+      }
+      const begin = () => {
+        void follow()
+        void followPlaces(rpc, remembered('place', 'page'), go, new AbortController().signal)
+      }
+      void trouble.look().then(begin, begin)
     },
   }
 }

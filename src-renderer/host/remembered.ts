@@ -6,12 +6,14 @@ export interface Remembered {
   set(value: string): void
 }
 
-export function remembered(name: string): Remembered {
+/** @param by whom: every window of this data folder, now and later, or this page alone, over its reloads */
+export function remembered(name: string, by: 'window' | 'page' = 'window'): Remembered {
   let value: string | null = null
+  const storage = () => (by === 'window' ? localStorage : sessionStorage)
   return {
     get() {
       try {
-        return localStorage.getItem(PREFIX + name) ?? value
+        return storage().getItem(PREFIX + name) ?? value
       } catch {
         return value
       }
@@ -19,7 +21,7 @@ export function remembered(name: string): Remembered {
     set(next) {
       value = next
       try {
-        localStorage.setItem(PREFIX + name, next)
+        storage().setItem(PREFIX + name, next)
       } catch {
         // Storage is shut or full: the choice holds until the page goes.
       }

@@ -39,7 +39,7 @@ export const defineHost: Define = (program, action) => {
     .action(
       action<{ start?: boolean; at?: string }>(async (cli, _operands, { start, at }) => {
         // Before the window is there: it goes to what was wanted last.
-        if (at !== undefined || cli.chosen !== undefined) {
+        if (at !== undefined || cli.isNamed) {
           const session = await cli.session()
           await (await cli.rpc()).host.show({ session, at: at ?? null })
         }

@@ -70,7 +70,7 @@ export const defineRules: Define = (program, action) => {
     .command('verify')
     .description('run the verifier, or judge a command by its rules')
     .argument('[command...]')
-    .option('--try', 'run it once to see what it says: nothing is rolled back, asked or written down')
+    .option('--try', 'run it once to see what it says: no rule acts on it, and no verdict is kept')
     .action(
       action<{ try?: boolean }>(async (cli, operands, options) => {
         const { rpc, session } = await cli.begin('acts')
@@ -99,10 +99,9 @@ async function tryVerifier(cli: Cli, rpc: Rpc, session: string, command: string 
       nextStep: 'Name the command: rewind verify --try COMMAND.',
     })
   const { status, text, stderr, stdout } = await rpc.rules.tryVerifier({ session, verifier })
-  await cli.heard(session)
   if (status === 'pass') return cli.out.result({ status, text }, `PASS ${visible(text)}`.trimEnd())
   const data = { result: { status, rawOutput: stdout, rawStderr: stderr } }
-  const nothing = { nextStep: 'It was tried: nothing was rolled back or written down.', data }
+  const nothing = { nextStep: 'It was tried: no rule acts on it, and no verdict is kept.', data }
   if (status === 'fail') throw new VerificationFailedError(`FAIL ${text}`, nothing)
   throw new VerificationUnknownError(`UNKNOWN ${text}${endOf(stderr)}`, nothing)
 }

@@ -180,7 +180,7 @@ test.runIf(process.getuid?.() === 0)(
   async () => {
     const manifests = join(home, 'manifests')
     fs.mkdirSync(manifests)
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'rewind-test', manifests])
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'rewind-test', manifests])
     const fill = (leaving: number) => {
       const { bsize, bavail } = fs.statfsSync(manifests)
       fs.writeFileSync(join(manifests, 'filler'), Buffer.alloc(bsize * bavail - leaving, 1))
@@ -190,20 +190,26 @@ test.runIf(process.getuid?.() === 0)(
       await expect(folders.track('s', workspace, Date.now(), () => {})).rejects.toThrow(/full/)
       // Nothing there is open: it can be unmounted.
       execFileSync('umount', [manifests], { stdio: 'pipe' })
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'rewind-test', manifests])
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'rewind-test', manifests])
 
       fill(150 << 10)
       for (let at = 0; at < 2_000; at++) put(`file ${at} with a name of some length`)
       await folders.track('s', workspace, Date.now() + 1_000, () => {})
-      await sleep(500)
+      await expect.poll(() => fs.statfsSync(manifests).bavail).toBeLessThan(4)
       expect(await check()).toMatchObject({ checked: false, there: true })
       fs.rmSync(join(manifests, 'filler'))
       expect(await eventually(({ checked }) => checked)).toMatchObject({ changed: 0 })
       put('file 7 with a name of some length', 'another')
       expect(named(await check())).toEqual(['modified file 7 with a name of some length'])
+
+      fill(0)
+      for (let at = 1_000; at < 2_000; at++) put(`file ${at} with a name of some length`, 'another')
+      expect(await check()).toMatchObject({ checked: false, there: true })
+      fs.rmSync(join(manifests, 'filler'))
+      expect(await eventually(({ checked }) => checked)).toMatchObject({ changed: 1_001 })
     } finally {
       await folders.forget('s')
-      execFileSync('umount', [manifests], { stdio: 'pipe' })
+      execFileSync('umount', ['-l', manifests], { stdio: 'pipe' })
     }
   },
 )

@@ -122,8 +122,8 @@ export class TrackedFolder {
     await turn()
     await turn()
     if (!this.#listed) await Promise.race([this.#catchUp(), sleep(PATIENCE_MS, null, { ref: false })])
-    if (!this.#uncertain) await this.#alone(() => this.#look())
-    else void this.#catchUp()
+    if (this.#uncertain) void this.#catchUp()
+    else await this.#alone(() => this.#tryToLook())
     return { ...this.#describe(), fresh: this.#takeFresh() }
   }
 
@@ -278,6 +278,15 @@ export class TrackedFolder {
     this.#say()
   }
 
+  /** Where it fails (a full disk) things are uncertain. */
+  async #tryToLook(): Promise<void> {
+    try {
+      await this.#look()
+    } catch {
+      this.#lost = true
+    }
+  }
+
   /** Looks at what was touched, and at what lies beneath it where a folder came or went. */
   async #look(): Promise<void> {
     for (const path of this.#touched) {
@@ -326,7 +335,7 @@ export class TrackedFolder {
     this.#timer ??= setTimeout(() => {
       this.#timer = null
       void this.#alone(async () => {
-        if (!this.#uncertain) await this.#look()
+        if (!this.#uncertain) await this.#tryToLook()
         this.#say()
       })
     }, SETTLE_MS)
