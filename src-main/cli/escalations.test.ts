@@ -124,7 +124,7 @@ suiteNeeding(['local'], 'escalations at the command line', () => {
     const before = await entries()
     expect(await rewind('verify', '--try')).toMatchObject({
       code: 6,
-      text: expect.stringMatching(/UNKNOWN .*nothing was/s),
+      text: expect.stringMatching(/UNKNOWN .*no verdict is kept/s),
     })
     expect((await rewind('verify', '--try', `echo '{"status":"fail"}'`)).code).toBe(1)
     expect((await rewind('verify', '--try', `echo '{"status":"pass","summary":"fine"}'`)).text).toBe('PASS fine\n')
