@@ -1,4 +1,4 @@
-/** Real Chromium for the browser journeys: one per test file, a context (its own cookies) per person. */
+/** Real Chromium for the browser journeys: one per test file, a context (its own storage) per person. */
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 import { chromiumFlags } from './chromium-flags.ts'
 import { chromium } from './parts.ts'

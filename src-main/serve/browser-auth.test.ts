@@ -16,10 +16,10 @@ beforeEach(() => {
   now = 1_000_000
 })
 
-const cookieOf = (auth: BrowserAuth): string => {
+const keyOf = (auth: BrowserAuth): string => {
   const result = auth.exchange(auth.newCode())
   if (!result.ok) throw new Error('a fresh code was refused')
-  return result.cookie
+  return result.key
 }
 
 describe('codes', () => {
@@ -50,25 +50,25 @@ describe('codes', () => {
   })
 })
 
-describe('cookies', () => {
+describe('keys', () => {
   test('one that was given out is admitted, others and none are not', () => {
     const auth = open()
-    const cookie = cookieOf(auth)
-    expect(auth.admits(cookie)).toBe(true)
-    expect(auth.admits(`${cookie}x`)).toBe(false)
+    const key = keyOf(auth)
+    expect(auth.admits(key)).toBe(true)
+    expect(auth.admits(`${key}x`)).toBe(false)
     expect(auth.admits('')).toBe(false)
-    expect(auth.admits(undefined)).toBe(false)
+    expect(auth.admits(null)).toBe(false)
   })
 
   test('a restart of the host signs nobody out, and the store holds nothing that signs in', () => {
-    const cookie = cookieOf(open())
-    expect(stored).not.toContain(cookie)
-    expect(open().admits(cookie)).toBe(true)
+    const key = keyOf(open())
+    expect(stored).not.toContain(key)
+    expect(open().admits(key)).toBe(true)
   })
 
   test('one that was not used for 30 days is over; use prolongs it', () => {
     const auth = open()
-    const [used, unused] = [cookieOf(auth), cookieOf(auth)]
+    const [used, unused] = [keyOf(auth), keyOf(auth)]
     now += 20 * 86_400_000
     expect(auth.admits(used)).toBe(true)
     now += 20 * 86_400_000
@@ -79,7 +79,7 @@ describe('cookies', () => {
   test('a damaged record signs out and nothing more', () => {
     for (const damaged of ['{', '7', '[{"hash": 3}, null]', '{"hash":"x"}']) {
       stored = damaged
-      expect(cookieOf(open())).toBeTruthy()
+      expect(keyOf(open())).toBeTruthy()
     }
   })
 })

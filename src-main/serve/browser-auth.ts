@@ -1,17 +1,17 @@
 /**
  * Who may come in by a browser: whoever shows a single-use code that the host gave to its owner, and from then on the
- * cookie it was exchanged for. Nothing secret is ever part of an address that is sent (a code stands behind the #) and
+ * key it was exchanged for. Nothing secret is ever part of an address that is sent (a code stands behind the #) and
  * only hashes are kept, so that neither argv, nor a log, nor a copy of the store lets anybody in.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Where the hashes of cookies are kept, so that a restart of the host signs nobody out. */
+/** Where the hashes of keys are kept, so that a restart of the host signs nobody out. */
 export interface AuthStorage {
   load(): string | null
   save(value: string): void
 }
 
-export type Exchange = { ok: true; cookie: string } | { ok: false; reason: 'wrong' | 'too-many' }
+export type Exchange = { ok: true; key: string } | { ok: false; reason: 'wrong' | 'too-many' }
 
 const CODE_LIVES_MS = 60_000
 const CODES_AT_ONCE = 16
@@ -48,7 +48,7 @@ export class BrowserAuth {
   }
 
   /**
-   * Exchanges a code for a cookie. Ten wrong ones within a minute void every code that is out and are answered
+   * Exchanges a code for a key. Ten wrong ones within a minute void every code that is out and are answered
    * 'too-many' until the minute is over.
    */
   exchange(code: string): Exchange {
@@ -68,14 +68,14 @@ export class BrowserAuth {
       return { ok: false, reason: 'wrong' }
     }
     this.#codes.splice(found, 1)
-    return { ok: true, cookie: this.#newBrowser(now) }
+    return { ok: true, key: this.#newBrowser(now) }
   }
 
-  /** Whether a cookie is one that was given out, and not too long ago. */
-  admits(cookie: string | undefined): boolean {
-    if (!cookie) return false
+  /** Whether a key is one that was given out, and not too long ago. */
+  admits(key: string | null): boolean {
+    if (!key) return false
     const now = this.#now()
-    const hash = hashOf(cookie)
+    const hash = hashOf(key)
     const browser = this.#browsers.find((known) => timingSafeEqual(Buffer.from(known.hash, 'hex'), hash))
     if (!browser || browser.seenAt < now - BROWSER_LIVES_MS) return false
     // Written at most hourly: it only has to say roughly which browsers are still used.
@@ -87,14 +87,14 @@ export class BrowserAuth {
   }
 
   #newBrowser(now: number): string {
-    const cookie = randomBytes(32).toString('base64url')
-    this.#browsers.push({ hash: hashOf(cookie).toString('hex'), seenAt: now })
+    const key = randomBytes(32).toString('base64url')
+    this.#browsers.push({ hash: hashOf(key).toString('hex'), seenAt: now })
     this.#browsers = this.#browsers
       .filter((known) => known.seenAt > now - BROWSER_LIVES_MS)
       .sort((a, b) => a.seenAt - b.seenAt)
       .slice(-BROWSERS)
     this.#save()
-    return cookie
+    return key
   }
 
   #save(): void {

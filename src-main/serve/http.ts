@@ -1,10 +1,11 @@
 /**
- * The loopback server for browsers: the window's files, the exchange of a code for a cookie, and the WebSocket.
+ * The loopback server for browsers: the window's files, the exchange of a code for a key, and the WebSocket.
  * Any page that a person visits can send requests to loopback, so each is judged by Host (against DNS rebinding),
- * what changes or opens something by Origin too, and the WebSocket by the cookie.
+ * what changes or opens something by Origin too, and the WebSocket by the key.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { keyOffered } from '../contract/sign-in.ts'
 import type { BrowserAuth } from './browser-auth.ts'
 import type { McpDoor } from './mcp-door.ts'
 import type { RpcSockets } from './rpc-socket.ts'
@@ -22,9 +23,6 @@ export interface HttpParts {
   scope: Scope
   mcp: McpDoor
 }
-
-/** Cookies know hosts but not ports: the name keeps two data folders' hosts apart. */
-export const cookieName = (port: number): string => `rewind_${port}`
 
 export const policyFor = (port: number): string =>
   [
@@ -81,7 +79,8 @@ export function createHttpServer(parts: HttpParts): Server {
     socket.on('error', () => socket.destroy())
     if (pathOf(request) !== '/rpc') return refuseUpgrade(socket, 404, 'Not Found')
     if (!isOurHost(request) || !isOurOrigin(request)) return refuseUpgrade(socket, 403, 'Forbidden')
-    if (!parts.auth.admits(cookieOf(request, cookieName(parts.port)))) return refuseUpgrade(socket, 401, 'Unauthorized')
+    if (!parts.auth.admits(keyOffered(request.headers['sec-websocket-protocol'])))
+      return refuseUpgrade(socket, 401, 'Unauthorized')
     parts.sockets.accept(request, socket, head, parts.scope)
   })
   return server
@@ -96,11 +95,8 @@ async function exchange(request: IncomingMessage, response: ServerResponse, part
     return result.reason === 'too-many'
       ? refuse(response, 429, 'Too many wrong codes; wait a minute.', nextStep)
       : refuse(response, 403, 'This code is wrong, was used already, or is older than a minute.', nextStep)
-  response.writeHead(204, {
-    'set-cookie': `${cookieName(parts.port)}=${result.cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000`,
-    'cache-control': 'no-store',
-  })
-  response.end()
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+  response.end(JSON.stringify({ key: result.key }))
 }
 
 function codeIn(body: string | null): string | null {
@@ -132,11 +128,6 @@ function pathOf(request: IncomingMessage): string {
   } catch {
     return ''
   }
-}
-
-function cookieOf(request: IncomingMessage, name: string): string | undefined {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
 }
 
 const missing = (path: string): string =>

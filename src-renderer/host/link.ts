@@ -7,8 +7,10 @@ import { RPCLink as PortLink } from '@orpc/client/message-port'
 import { RPCLink as SocketLink } from '@orpc/client/websocket'
 import type { ContractRouterClient } from '@orpc/contract'
 import type { contract } from '../../src-main/contract/index.ts'
+import { offeredWith } from '../../src-main/contract/sign-in.ts'
 import { jsonSerializers } from '../../src-main/contract/wire.ts'
 import { guarded } from './away.ts'
+import { type Remembered, remembered } from './remembered.ts'
 import { ReconnectingSocket, type SocketState } from './socket.ts'
 
 export type Rpc = ContractRouterClient<typeof contract>
@@ -68,10 +70,13 @@ function overSocket(): Link {
   }
   const scheme = location.protocol === 'https:' ? 'wss' : 'ws'
   // Made once the single-use code was exchanged: before that the socket would be refused.
-  const link = redeemCode().then((problem) => {
+  const key = remembered('key')
+  const link = redeemCode(key).then((problem) => {
     refusal = problem
     const websocket = new ReconnectingSocket(`${scheme}://${location.host}/rpc`, {
       onState: tell,
+      // Asked anew each time: another page may have signed this browser in meanwhile.
+      open: (url) => new WebSocket(url, offeredWith(key.get())),
       hostAnswers: async () => (await fetch('/', { method: 'HEAD', cache: 'no-store' })).status > 0,
     })
     return new SocketLink({ websocket, customJsonSerializers: jsonSerializers })
@@ -92,8 +97,8 @@ function overSocket(): Link {
   }
 }
 
-/** Exchanges the code in the address's hash for a cookie, and takes it out of the address. */
-async function redeemCode(): Promise<Refusal | null> {
+/** Exchanges the code in the address's hash for a key, and takes it out of the address. */
+async function redeemCode(key: Remembered): Promise<Refusal | null> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (!code) return null
   history.replaceState(null, '', location.pathname + location.search)
@@ -103,8 +108,11 @@ async function redeemCode(): Promise<Refusal | null> {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ code }),
     })
-    if (answer.ok) return null
-    const said = (await answer.json()) as Partial<Refusal>
+    const said = (await answer.json()) as Partial<Refusal> & { key?: string }
+    if (answer.ok) {
+      key.set(said.key ?? '')
+      return null
+    }
     return { message: said.message ?? NOT_SIGNED_IN.message, nextStep: said.nextStep ?? NOT_SIGNED_IN.nextStep }
   } catch {
     return null

@@ -12,7 +12,7 @@ interface SocketOptions {
   onState(state: SocketState): void
   /** Whether the host answers at all: tells a refused socket from a host that is away. */
   hostAnswers(): Promise<boolean>
-  open?: (url: string) => WebSocket
+  open: (url: string) => WebSocket
 }
 
 export class ReconnectingSocket extends EventTarget {
@@ -38,8 +38,7 @@ export class ReconnectingSocket extends EventTarget {
   }
 
   #connect(): void {
-    const { open = (url: string) => new WebSocket(url) } = this.#options
-    const socket = open(this.#url)
+    const socket = this.#options.open(this.#url)
     socket.binaryType = 'arraybuffer'
     this.#socket = socket
     let opened = false
