@@ -89,6 +89,27 @@ test('a port of this machine that is taken is named, and nothing is opened', asy
   expect((await ports.open(port, null)).port).toBe(port)
 })
 
+test('whoever asks for a port at once with somebody who is refused is not refused with them', async () => {
+  const port = await inside(() => {})
+  const taken = await inside(() => {})
+  const ports = openPorts()
+  const [refused, opened] = await Promise.allSettled([ports.open(port, taken), ports.open(port, null)])
+  expect(refused.status).toBe('rejected')
+  expect(opened).toMatchObject({ status: 'fulfilled', value: { port } })
+  expect(ports.list()).toHaveLength(1)
+})
+
+test('a connection that was broken off by the time it is there is broken off for its client', async () => {
+  const gone = new PassThrough().on('error', () => {})
+  const ports = new OpenPorts(
+    async () => gone.destroy(),
+    () => false,
+  )
+  opened.push(ports)
+  const { at } = await ports.open(50_125, null)
+  await closed(client(at))
+})
+
 test('while nothing listens inside a connection is closed at once, and the port stays', async () => {
   const port = await inside(() => {})
   servers.pop()?.close()

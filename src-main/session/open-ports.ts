@@ -48,17 +48,10 @@ export class OpenPorts {
    */
   async open(port: number, at: number | null): Promise<OpenedPort> {
     const known = this.#opened.get(port)
-    if (known === undefined) {
-      const opening = this.#listen(port, at)
-      this.#opened.set(port, opening)
-      try {
-        return shown(await opening)
-      } catch (error) {
-        this.#opened.delete(port)
-        throw error
-      }
-    }
-    const opened = await known
+    if (known === undefined) return shown(await this.#begin(port, at))
+    const opened = await known.catch(() => null)
+    // What another one was refused is no matter of this one's.
+    if (opened === null) return this.open(port, at)
     if (at === null || at === opened.at) return shown(opened)
     throw new InvalidOptionError(`Port ${port} is open already, at ${opened.at}.`, {
       nextStep: 'Close it first to have it elsewhere.',
@@ -88,6 +81,15 @@ export class OpenPorts {
 
   list(): OpenedPort[] {
     return [...this.#open.values()].map(shown).sort((a, b) => a.port - b.port)
+  }
+
+  #begin(port: number, at: number | null): Promise<Opened> {
+    const opening = this.#listen(port, at).catch((error: unknown) => {
+      this.#opened.delete(port)
+      throw error
+    })
+    this.#opened.set(port, opening)
+    return opening
   }
 
   async #listen(port: number, at: number | null): Promise<Opened> {
@@ -140,7 +142,7 @@ export class OpenPorts {
     client.once('end', anew)
     inside.once('end', anew)
     client.on('timeout', () => {
-      const isStuck = client.readableEnded || inside.readableEnded || inside.writableNeedDrain
+      const isStuck = client.readableEnded || inside.readableEnded || inside.writableNeedDrain || inside.destroyed
       if (isStuck && !this.#isPaused()) cutOff(client)
       else anew()
     })

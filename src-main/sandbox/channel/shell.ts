@@ -122,16 +122,16 @@ export class ControlShell {
 }
 
 /**
- * Starts a program with pipes on descriptors 0 to 3 and with nothing on the others. What Node opens is closed in its
+ * Starts a program with pipes on its first descriptors and with nothing on the others. What Node opens is closed in its
  * children; what whoever started this host had open is not, and would be the agent's to read and write.
  */
-function spawnShut(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+export function spawnShut(program: string, args: readonly string[], options: SpawnOptions, pipes = 4): ChildProcess {
   const nothing = openSync('/dev/null', 'r')
   try {
-    const stdio: ('pipe' | 'ignore' | number)[] = ['pipe', 'pipe', 'pipe', 'pipe']
+    const stdio: ('pipe' | 'ignore' | number)[] = Array(pipes).fill('pipe')
     for (const fd of inherited()) {
       while (stdio.length <= fd) stdio.push('ignore')
-      if (fd > 3) stdio[fd] = nothing
+      if (fd >= pipes) stdio[fd] = nothing
     }
     return spawn(program, args, { ...options, stdio })
   } finally {

@@ -210,7 +210,7 @@ export class DockerSandbox implements Sandbox {
 
   async detach(): Promise<void> {
     this.#left = true
-    await this.#relay.close()
+    this.#relay.close()
     clearTimeout(this.#idle)
     await this.#link?.close()
     this.#link = null
@@ -220,7 +220,7 @@ export class DockerSandbox implements Sandbox {
     if (this.#ended) return
     await this.#ask('end')
     this.#ended = true
-    await this.#relay.close()
+    this.#relay.close()
     for (const command of this.#commands.values()) command.settleWithout('cancelled')
     this.#rest()
   }

@@ -479,7 +479,7 @@ export class LocalSandbox implements Sandbox {
     if (!this.#open) return
     this.#open = false
     clearTimeout(this.#syncTimer)
-    await this.#relay.close()
+    this.#relay.close()
     await this.#compacting.stop()
     await this.#gate.exclusive(async () => {
       this.#commands.close(null)
@@ -491,7 +491,7 @@ export class LocalSandbox implements Sandbox {
   async end(): Promise<void> {
     if (this.#standing.state.ended) return
     await this.#compacting.stop()
-    await this.#relay.close()
+    this.#relay.close()
     await this.#gate.exclusive(async () => {
       clearTimeout(this.#syncTimer)
       this.#open = false

@@ -8,6 +8,11 @@ export function join(one: Duplex, other: Duplex): void {
 }
 
 function lead(from: Duplex, to: Duplex): void {
+  // It may have been broken off while nobody listened, and says so once.
+  if (from.destroyed) {
+    cutOff(to)
+    return
+  }
   from.pipe(to)
   from.on('error', () => cutOff(to))
   from.once('close', () => {

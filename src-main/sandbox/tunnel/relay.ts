@@ -45,15 +45,18 @@ export class Relay {
   }
 
   /** Breaks off every connection. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closed = true
-    await this.#leave()
+    this.#leave()
   }
 
-  async #leave(): Promise<void> {
-    const left = this.#current
+  /** Nobody waits for one that is still starting, which may hang: it is closed once it has. */
+  #leave(): void {
+    void this.#current?.tunnel.then(
+      (tunnel) => tunnel.close(),
+      () => {},
+    )
     this.#current = null
-    await left?.tunnel.then((tunnel) => tunnel.close()).catch(() => {})
   }
 
   async #tunnel(words: readonly string[]): Promise<Tunnel> {
@@ -61,13 +64,10 @@ export class Relay {
     const { words: known, tunnel } = this.#current ?? {}
     if (tunnel && known === key && (await tunnel.catch(() => null))?.alive) return tunnel
     if (this.#current?.tunnel !== tunnel) return this.#tunnel(words)
-    void this.#leave()
+    this.#leave()
     if (this.#closed) throw new EngineUnavailableError('The sandbox has been let go of.')
     const started = this.#start(words)
     this.#current = { words: key, tunnel: started }
-    const opened = await started
-    // It was closed while it started.
-    if (this.#closed) opened.close()
-    return opened
+    return started
   }
 }

@@ -1,15 +1,22 @@
 /** The relay as a process of this machine's own network: what listens there stands for what listens in a sandbox. */
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import type { Duplex } from 'node:stream'
-import { afterEach, describe, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { type Duplex, PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { EngineUnavailableError } from '../../contract/errors.ts'
 import { startRelay } from './child.ts'
 import { Decoder, encode, type Frame, LONGEST } from './frames.ts'
+import { join as joinConnections } from './join.ts'
 import { Relay, relayProgram } from './relay.ts'
 import { NotConnected, Tunnel, TunnelLost } from './tunnel.ts'
 
 const WORDS = [process.execPath, relayProgram()]
+/** A descriptor that a host was given; Node itself sees to the first sixteen. */
+const GIVEN = 99
 const closing: (() => unknown)[] = []
 
 afterEach(() => {
@@ -93,6 +100,63 @@ describe('a tunnel', () => {
   })
 })
 
+test('a connection that is taken and broken off in one breath takes the one that it is joined with along', async () => {
+  const tunnel = new Tunnel({ send: () => {}, hangUp: () => {} })
+  const opening = tunnel.connect(80)
+  tunnel.receive(Buffer.concat([encode('opened', 0), encode('cut', 0)]))
+  const client = new PassThrough()
+  joinConnections(client, await opening)
+  expect(client.destroyed).toBe(true)
+  tunnel.close()
+})
+
+describe('the process of a relay', () => {
+  test('is none of the host’s terminal, has nothing of what the host was given, and its failing to start ends no host', () => {
+    // At its limit of descriptors, with one that it was given by whoever started it.
+    const host = `
+      import { openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+      import { startRelay } from ${JSON.stringify(join(import.meta.dirname, 'child.ts'))}
+      const words = ${JSON.stringify(WORDS)}
+      const group = (pid) => readFileSync('/proc/' + pid + '/stat', 'latin1').split(') ').at(-1).split(' ')[2]
+      const relay = () => readdirSync('/proc').find((pid) => {
+        try {
+          const parent = readFileSync('/proc/' + pid + '/stat', 'latin1').split(') ').at(-1).split(' ')[1]
+          return parent === String(process.pid) && readFileSync('/proc/' + pid + '/cmdline', 'latin1').includes('port-relay')
+        } catch { return false }
+      })
+      const tunnel = await startRelay(words)
+      const pid = relay()
+      const found = { apart: group(pid) !== group(process.pid), given: readlinkSync('/proc/' + pid + '/fd/${GIVEN}') }
+      tunnel.close()
+      try { for (;;) openSync('/dev/null') } catch {}
+      const failed = await startRelay(words).then(() => null, (error) => error.code)
+      console.log(JSON.stringify({ ...found, failed }))
+      process.exit(0)`
+    const script = 'ulimit -n 1000; exec "$0" --input-type=module -e "$1"'
+    const given = openSync('/etc/passwd', 'r')
+    const stdio = ['ignore', 'pipe', 'inherit', ...Array(GIVEN - 3).fill('ignore'), given]
+    const said = execFileSync('sh', ['-c', script, process.execPath, host], {
+      encoding: 'utf8',
+      stdio,
+      timeout: 20_000,
+    })
+    closeSync(given)
+    expect(JSON.parse(said)).toEqual({ apart: true, given: '/dev/null', failed: 'EMFILE' })
+  })
+
+  test('that hangs while it starts is waited for by nobody who closes it, and closed once it has', async () => {
+    const wire = { send: () => {}, hangUp: vi.fn() }
+    let start = (_: Tunnel) => {}
+    const relay = new Relay(() => new Promise((resolve) => (start = resolve)))
+    const connecting = relay.connect([], 1).catch((thrown: unknown) => thrown)
+    await setImmediate()
+    relay.close()
+    start(new Tunnel(wire))
+    expect(await connecting).toBeInstanceOf(EngineUnavailableError)
+    expect(wire.hangUp).toHaveBeenCalledOnce()
+  })
+})
+
 describe('the relay of a sandbox', () => {
   test('is one for all connections, and another one where it died or leads elsewhere', async () => {
     const { port } = await echo()
@@ -114,7 +178,7 @@ describe('the relay of a sandbox', () => {
     expect(started).toHaveLength(3)
     await breaks
     await expect(relay.connect([...WORDS, '--'], 1)).rejects.toBeInstanceOf(NotConnected)
-    await relay.close()
+    relay.close()
     await expect(relay.connect(WORDS, port)).rejects.toBeInstanceOf(EngineUnavailableError)
   })
 })
