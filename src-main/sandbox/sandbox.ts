@@ -329,10 +329,13 @@ export interface Sandbox {
   endProcess(key: string): Promise<boolean>
   /**
    * A connection to what listens on a port of its loopback, by IPv4 or IPv6; each side is ended by itself. It is broken
-   * off with the sandbox, and with the process that listens. Where the sandbox is paused it stands still, as that does.
-   * @throws where nothing listens (its `code` is ECONNREFUSED); EngineUnavailableError
+   * off with the sandbox, and with the process that listens. Where the sandbox is paused it stands still, as that does; more of
+   * them than what listens lets wait are not there before it goes on.
+   * @param signal of whoever no longer wants it; once it is there it is theirs
+   * @throws where nothing listens (its `code` is ECONNREFUSED), or nobody takes it in half a minute (ETIMEDOUT);
+   *   EngineUnavailableError; the signal's reason
    */
-  connect(port: number): Promise<Duplex>
+  connect(port: number, signal?: AbortSignal): Promise<Duplex>
   /** Lets go of it without ending it: processes go on, a later host attaches. */
   detach(): Promise<void>
   /** Ends processes and mounts; layers stay readable (changes, readFile, pair on frozen states) until `destroy`. */

@@ -121,14 +121,59 @@ test('while nothing listens inside a connection is closed at once, and the port 
   expect(ports.at(port)?.at).toBe(at)
 })
 
-test('a client that goes before the other side is found, or is never answered or read, leaves nothing', async () => {
+test('a client that goes before the other side is found has its search ended, and what is found too late is let go', async () => {
+  const asked: { signal: AbortSignal; found(side: PassThrough): void }[] = []
+  const ports = new OpenPorts(
+    (_, signal) => new Promise((found) => asked.push({ signal, found })),
+    () => false,
+  )
+  opened.push(ports)
+  const { at } = await ports.open(50_126, null)
+  const hasty = client(at)
+  await expect.poll(() => asked.length).toBe(1)
+  hasty.resetAndDestroy()
+  await expect.poll(() => asked[0]?.signal.aborted).toBe(true)
+  const late = new PassThrough()
+  asked[0]?.found(late)
+  await expect.poll(() => late.destroyed).toBe(true)
+
+  // One that stays has it for as long as it likes: what became of it is no matter of the search any more.
+  const staying = client(at)
+  await expect.poll(() => asked.length).toBe(2)
+  asked[1]?.found(new PassThrough())
+  staying.end('hello')
+  expect(await said(staying)).toBe('hello')
+  await sleep(20)
+  expect(asked[1]?.signal.aborted).toBe(false)
+})
+
+test('a connection that nobody takes waits for the end of a pause, and no longer', async () => {
+  let paused = true
+  let asked = 0
+  const late = () => Promise.reject(Object.assign(new Error('nobody takes it'), { code: 'ETIMEDOUT' }))
+  const ports = new OpenPorts(
+    () => {
+      asked++
+      if (asked === 3) paused = false
+      return asked < 3 ? late() : asked === 3 ? Promise.resolve(new PassThrough()) : late()
+    },
+    () => paused,
+  )
+  opened.push(ports)
+  const { at } = await ports.open(50_127, null)
+  const waiting = client(at)
+  waiting.end('hello')
+  expect(await said(waiting)).toBe('hello')
+  await closed(client(at))
+  expect(asked).toBe(4)
+})
+
+test('a client that is never answered or read leaves nothing, once nothing is paused', async () => {
   const deaf = await inside((socket) => socket.resume())
   const silent = await inside((socket) => socket.pause())
   let paused = true
   const ports = openPorts(150, () => paused)
   const { at } = await ports.open(deaf, null)
-  const hasty = client(at)
-  hasty.resetAndDestroy()
   // It has said all that it has to say; the other never does.
   const waiting = client(at)
   waiting.end('anybody?')

@@ -18,13 +18,15 @@ const STUCK_MS = 900_000
 /** What a program needs rights for is not taken by itself. */
 const FIRST_FREE = 1024
 
+type Connect = (port: number, signal: AbortSignal) => Promise<Duplex>
+
 interface Opened extends OpenedPort {
   server: Server
   clients: Set<Socket>
 }
 
 export class OpenPorts {
-  readonly #connect: (port: number) => Promise<Duplex>
+  readonly #connect: Connect
   readonly #isPaused: () => boolean
   readonly #stuckMs: number
   /** By the port inside. */
@@ -33,10 +35,10 @@ export class OpenPorts {
   #over = false
 
   /**
-   * @param connect to what listens on a port inside
+   * @param connect to what listens on a port inside, until the signal says that nobody wants it any more
    * @param isPaused whether nothing inside can move
    */
-  constructor(connect: (port: number) => Promise<Duplex>, isPaused: () => boolean, stuckMs = STUCK_MS) {
+  constructor(connect: Connect, isPaused: () => boolean, stuckMs = STUCK_MS) {
     this.#connect = connect
     this.#isPaused = isPaused
     this.#stuckMs = stuckMs
@@ -127,14 +129,29 @@ export class OpenPorts {
   async #lead(client: Socket, port: number): Promise<void> {
     // It may go while the other is found; what it says until then waits.
     client.on('error', () => {})
+    const leaving = new AbortController()
+    const leave = () => leaving.abort()
+    client.once('close', leave)
     try {
-      const inside = await this.#connect(port)
+      const inside = await this.#reach(port, leaving.signal)
+      client.removeListener('close', leave)
       if (client.destroyed) return cutOff(inside)
       joinConnections(client, inside)
       this.#watch(client, inside)
     } catch {
       client.destroy()
     }
+  }
+
+  /** More connections than a server lets wait are taken in by none while it is paused: they are tried again. */
+  async #reach(port: number, signal: AbortSignal): Promise<Duplex> {
+    for (;;)
+      try {
+        return await this.#connect(port, signal)
+      } catch (error) {
+        const isLate = error instanceof Error && 'code' in error && error.code === 'ETIMEDOUT'
+        if (!isLate || !this.#isPaused() || signal.aborted) throw error
+      }
   }
 
   #watch(client: Socket, inside: Duplex): void {

@@ -113,7 +113,7 @@ export class Session {
     this.#heard = new Heard(context)
     this.#conversations = new Conversations(context)
     this.#openPorts = new OpenPorts(
-      async (port) => (await context.live()).connect(port),
+      async (port, signal) => (await context.live()).connect(port, signal),
       () => context.row.status === 'paused',
     )
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)

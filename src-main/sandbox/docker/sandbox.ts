@@ -204,8 +204,8 @@ export class DockerSandbox implements Sandbox {
     return this.#ask('endProcess', key)
   }
 
-  async connect(port: number): Promise<Duplex> {
-    return this.#relay.connect(await this.#ask('relay'), port)
+  async connect(port: number, signal?: AbortSignal): Promise<Duplex> {
+    return this.#relay.connect(await this.#ask('relay'), port, signal)
   }
 
   async detach(): Promise<void> {

@@ -462,12 +462,12 @@ export class LocalSandbox implements Sandbox {
     return this.#namespace.holderLives && this.#commands.endProcess(key)
   }
 
-  async connect(port: number): Promise<Duplex> {
+  async connect(port: number, signal?: AbortSignal): Promise<Duplex> {
     this.#mustBeOpen()
     const { engine } = this.facts
     // Its loopback is this machine's.
-    if (engine === 'local' && this.#stored.spec.network) return dial(port)
-    return this.#relay.connect(await this.relay(), port)
+    if (engine === 'local' && this.#stored.spec.network) return dial(port, signal)
+    return this.#relay.connect(await this.relay(), port, signal)
   }
 
   /** The words of a relay that connects to what listens inside. */

@@ -5,8 +5,10 @@
 import { Duplex } from 'node:stream'
 import { type Frame, type Kind, LONGEST, numberBytes, numberOf, strange } from './frames.ts'
 
-/** What may be under way in one direction, bytes. */
+/** What may be under way in one direction, in bytes as they are counted. */
 const WINDOW = 256 << 10
+/** What a frame counts at least: one that brings a byte costs its memory and a call at the other end all the same. */
+const LEAST = 256
 /** Room is told of in portions. */
 const PORTION = WINDOW / 4
 
@@ -16,6 +18,8 @@ export type SendFrame = (kind: Kind, bytes?: Uint8Array) => void
 export class CutOff extends Error {
   readonly code = 'ECONNRESET'
 }
+
+const costOf = ({ length }: Uint8Array): number => Math.max(length, LEAST)
 
 export class Channel extends Duplex {
   readonly #send: SendFrame
@@ -32,7 +36,8 @@ export class Channel extends Duplex {
 
   /** @param forget called once nothing more is said of it */
   constructor(send: SendFrame, forget: () => void) {
-    super()
+    // What nobody reads makes no room: up to this many bytes it would, a frame for each.
+    super({ readableHighWaterMark: LEAST })
     this.#send = send
     this.#forget = forget
   }
@@ -45,9 +50,9 @@ export class Channel extends Duplex {
       if (this.#room > WINDOW) throw strange()
       this.#go()
     } else if (kind === 'data') {
-      this.#expected -= bytes.length
+      this.#expected -= costOf(bytes)
       if (this.#expected < 0 || this.#endSeen) throw strange()
-      this.#taken += bytes.length
+      this.#taken += costOf(bytes)
       if (this.push(bytes)) this.#tellRoom()
     } else if (kind === 'end') {
       this.#endSeen = true
@@ -84,10 +89,10 @@ export class Channel extends Duplex {
   }
 
   #go(): void {
-    while (this.#unsent !== null && this.#room > 0) {
+    while (this.#unsent !== null && this.#room >= LEAST) {
       const { bytes, done } = this.#unsent
       const part = bytes.subarray(0, Math.min(this.#room, LONGEST))
-      this.#room -= part.length
+      this.#room -= costOf(part)
       this.#send('data', part)
       const all = part.length === bytes.length
       this.#unsent = all ? null : { bytes: bytes.subarray(part.length), done }

@@ -13,6 +13,12 @@ function lead(from: Duplex, to: Duplex): void {
     cutOff(to)
     return
   }
+  // What comes at once is written at once.
+  from.on('data', () => {
+    if (to.writableCorked > 0) return
+    to.cork()
+    process.nextTick(() => to.uncork())
+  })
   from.pipe(to)
   from.on('error', () => cutOff(to))
   from.once('close', () => {

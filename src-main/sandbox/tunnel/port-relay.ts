@@ -26,13 +26,16 @@ async function open(id: number, port: number): Promise<void> {
   )
   channel.on('error', () => {})
   channels.set(id, channel)
+  const gone = new AbortController()
+  channel.once('close', () => gone.abort())
   try {
-    const socket = await dial(port)
+    const socket = await dial(port, gone.signal)
     // The host may have let go of it meanwhile.
     if (channel.destroyed) return void socket.destroy()
     send(encode('opened', id))
     join(channel, socket)
   } catch (error) {
+    if (channel.destroyed) return
     send(encode('refused', id, Buffer.from((error as NodeJS.ErrnoException).code ?? 'EIO')))
     channel.cut()
   }

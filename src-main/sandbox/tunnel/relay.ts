@@ -26,13 +26,14 @@ export class Relay {
 
   /**
    * @param words of the relay that leads into the sandbox's network as it is now: one that leads elsewhere is left
-   * @throws NotConnected, EngineUnavailableError
+   * @param signal of whoever no longer wants the connection; once it is there it is theirs
+   * @throws NotConnected, EngineUnavailableError, the signal's reason
    */
-  async connect(words: readonly string[], port: number): Promise<Duplex> {
+  async connect(words: readonly string[], port: number, signal?: AbortSignal): Promise<Duplex> {
     for (let attempt = 0; ; attempt++) {
       const tunnel = await this.#tunnel(words)
       try {
-        return await tunnel.connect(port)
+        return await tunnel.connect(port, signal)
       } catch (error) {
         if (!(error instanceof TunnelLost)) throw error
         if (attempt > 0 || this.#closed)

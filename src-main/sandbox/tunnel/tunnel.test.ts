@@ -1,15 +1,15 @@
 /** The relay as a process of this machine's own network: what listens there stands for what listens in a sandbox. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { type Duplex, PassThrough } from 'node:stream'
+import { Duplex, PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { EngineUnavailableError } from '../../contract/errors.ts'
 import { startRelay } from './child.ts'
-import { Decoder, encode, type Frame, LONGEST } from './frames.ts'
+import { Decoder, encode, type Frame, LONGEST, numberBytes } from './frames.ts'
 import { join as joinConnections } from './join.ts'
 import { Relay, relayProgram } from './relay.ts'
 import { NotConnected, Tunnel, TunnelLost } from './tunnel.ts'
@@ -29,6 +29,26 @@ async function echo(): Promise<{ server: Server; port: number }> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { server, port: (server.address() as AddressInfo).port }
+}
+
+function relaysOf(host: number): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      const parent = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[1]
+      return parent === String(host) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('port-relay')
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Where a link of /proc leads; nowhere where it is gone by now. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
 }
 
 const broken = (connection: Duplex): Promise<Error> =>
@@ -85,6 +105,10 @@ describe('a tunnel', () => {
   test.each([
     ['says something that is no frame', Buffer.from('rubbish that is no frame')],
     ['sends more than there is room for', encode('data', 0, Buffer.alloc(LONGEST))],
+    [
+      'sends more single bytes than there is room for',
+      Buffer.concat(Array(100).fill(encode('data', 0, Buffer.alloc(1)))),
+    ],
     ['makes room that is not its own', encode('credit', 0, Buffer.from([0, 1, 0, 0]))],
   ])('of a relay that %s is lost', async (_, said) => {
     let hungUp = 0
@@ -97,6 +121,67 @@ describe('a tunnel', () => {
     for (let times = 0; times < 20; times++) tunnel.receive(said)
     expect(await breaks).toMatchObject({ code: 'ECONNRESET' })
     expect([tunnel.alive, hungUp]).toEqual([false, 1])
+  })
+})
+
+/** A tunnel whose relay is this test: what it is told, as frames. */
+function toldTunnel(): { tunnel: Tunnel; told: Frame[] } {
+  const told: Frame[] = []
+  const decoder = new Decoder((frame) => told.push(frame))
+  return { tunnel: new Tunnel({ send: (bytes) => decoder.push(bytes), hangUp: () => {} }), told }
+}
+
+describe('a connection', () => {
+  test('that nobody wants any more before it is there is let go of at the other end', async () => {
+    const { tunnel, told } = toldTunnel()
+    const leaving = new AbortController()
+    const opening = tunnel.connect(80, leaving.signal)
+    leaving.abort(new Error('nobody wants it'))
+    await expect(opening).rejects.toThrow('nobody wants it')
+    expect(told.map(({ kind }) => kind)).toEqual(['open', 'cut'])
+    // The answer was under way.
+    tunnel.receive(encode('opened', 0))
+    await expect(tunnel.connect(80, leaving.signal)).rejects.toThrow('nobody wants it')
+    const later = new AbortController()
+    const there = tunnel.connect(80, later.signal)
+    tunnel.receive(encode('opened', 1))
+    const connection = await there
+    later.abort()
+    expect([connection.destroyed, told.length]).toEqual([false, 3])
+    tunnel.close()
+  })
+
+  test('takes no more single bytes at once than it counts for more', async () => {
+    const { tunnel, told } = toldTunnel()
+    const opening = tunnel.connect(80)
+    tunnel.receive(encode('opened', 0))
+    const connection = await opening
+    for (let times = 0; times < 1_500; times++) connection.write('x')
+    const sent = () => told.filter(({ kind }) => kind === 'data').length
+    await expect.poll(sent).toBe(1_024)
+    tunnel.receive(encode('credit', 0, numberBytes(256 * 100)))
+    await expect.poll(sent).toBe(1_124)
+    tunnel.close()
+  })
+
+  test('hands on at once what came at once', async () => {
+    const { tunnel } = toldTunnel()
+    const opening = tunnel.connect(80)
+    tunnel.receive(encode('opened', 0))
+    const written: number[] = []
+    const client = new Duplex({
+      read: () => {},
+      writev: (chunks, done) => {
+        written.push(chunks.length)
+        done()
+      },
+    })
+    joinConnections(client, await opening)
+    await setImmediate()
+    tunnel.receive(Buffer.concat(Array(50).fill(encode('data', 0, Buffer.from('x')))))
+    await setImmediate()
+    expect(written).toEqual([50])
+    tunnel.close()
   })
 })
 
@@ -142,6 +227,34 @@ describe('the process of a relay', () => {
     })
     closeSync(given)
     expect(JSON.parse(said)).toEqual({ apart: true, given: '/dev/null', failed: 'EMFILE' })
+  })
+
+  test('lets go of a connection that nobody takes, as soon as nobody wants it', async () => {
+    // It stands still with more waiting than it can hold.
+    const still = `require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+      require('fs').writeSync(1, String(this.address().port))
+      process.kill(process.pid, 'SIGSTOP')
+    })`
+    const server = spawn(process.execPath, ['-e', still], { stdio: ['ignore', 'pipe', 'inherit'] })
+    closing.push(() => server.kill('SIGKILL'))
+    const port = Number(String((await once(server.stdout, 'data'))[0]))
+    const waiting = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    closing.push(() => waiting.map((socket) => socket.destroy()))
+    const before = new Set(relaysOf(process.pid))
+    const tunnel = await startRelay(WORDS)
+    closing.push(() => tunnel.close())
+    const [pid = ''] = relaysOf(process.pid).filter((one) => !before.has(one))
+    const sockets = () =>
+      readdirSync(`/proc/${pid}/fd`).filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`).startsWith('socket:')).length
+    const { port: answering } = await echo()
+    await tunnel.connect(answering)
+    const none = sockets()
+    const leaving = new AbortController()
+    const openings = Array.from({ length: 5 }, () => tunnel.connect(port, leaving.signal).catch(() => null))
+    await expect.poll(sockets).toBe(none + 5)
+    leaving.abort()
+    expect(await Promise.all(openings)).toEqual(Array(5).fill(null))
+    await expect.poll(sockets).toBe(none)
   })
 
   test('that hangs while it starts is waited for by nobody who closes it, and closed once it has', async () => {

@@ -51,9 +51,13 @@ export class Tunnel {
     return this.#lost === null
   }
 
-  /** @throws NotConnected, TunnelLost */
-  connect(port: number): Promise<Duplex> {
+  /**
+   * @param signal of whoever no longer wants it; once it is there it is theirs
+   * @throws NotConnected, TunnelLost, the signal's reason
+   */
+  connect(port: number, signal?: AbortSignal): Promise<Duplex> {
     if (this.#lost) return Promise.reject(this.#lost)
+    if (signal?.aborted) return Promise.reject(signal.reason)
     clearTimeout(this.#idle)
     const id = this.#next++
     return new Promise((resolve, reject) => {
@@ -66,6 +70,12 @@ export class Tunnel {
       this.#channels.set(id, channel)
       this.#opening.set(id, { port, channel, resolve, reject })
       this.#send(encode('open', id, numberBytes(port)))
+      const unwanted = () => {
+        if (!this.#opening.delete(id)) return
+        channel.destroy()
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', unwanted, { once: true })
     })
   }
 
