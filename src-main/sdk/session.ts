@@ -624,8 +624,8 @@ export class RewindSession implements AsyncDisposable {
   }
 
   /**
-   * Opens a port of the sandbox at this machine's loopback, whether something listens there yet or not: until `closePort`,
-   * or the end of session or host. Connections wait while the session is paused, and are closed while nothing listens.
+   * Opens a port of the sandbox at this machine's loopback, whether something listens there yet or not: until `closePort`
+   * or the session's end, at the next host too. Connections wait while the session is paused, and are closed while nothing listens.
    * @param at the port of this machine; one that is free by default, the same number if it can be
    * @throws InvalidOptionError (`at` is taken, or the port is open at another one)
    */

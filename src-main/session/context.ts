@@ -167,7 +167,7 @@ export class SessionContext {
   }
 
   summary(): SessionSummary {
-    const { rules, undo, lastAutoRollback, network, env, haltedBy, escalation, ...row } = this.row
+    const { rules, undo, lastAutoRollback, network, env, haltedBy, escalation, openPorts, ...row } = this.row
     return {
       ...row,
       notes: this.notice === null ? row.notes : [...row.notes, this.notice],

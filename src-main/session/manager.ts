@@ -102,6 +102,8 @@ export class SessionManager {
   /** Takes over what an earlier host of this data folder left. */
   async open(): Promise<void> {
     for (const row of this.#store.sessions.list()) this.#adopt(row)
+    // Before others take their numbers; whoever connects waits until the sandbox is held.
+    await Promise.all([...this.#sessions.values()].map((session) => session.reopenPorts()))
     // Before anybody looks at the host's folders.
     for (const { session } of this.#store.commits.applying()) await this.#session(session).commits.recover()
     await this.#removeStrays('local')
@@ -453,6 +455,7 @@ export class SessionManager {
         env: options.env,
         escalation: EscalationRule.parse(options.escalation ?? {}),
         haltedBy: null,
+        openPorts: [],
       })
       const context = this.#context({ id, engine: facts.engine }, Promise.resolve(sandbox))
       context.insertPoint(

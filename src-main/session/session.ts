@@ -14,6 +14,7 @@ import {
   type DatabasePair,
   type FilePair,
   InvalidOptionError,
+  isLive,
   type LedgerCheck,
   type LedgerEntry,
   type LineTotals,
@@ -174,8 +175,9 @@ export class Session {
     if (now === status && losses.length === 0) return
     const over = now === 'ended' || now === 'destroyed'
     if (over) this.#openPorts.end()
+    const end = over ? { endedAt: new Date(), openPorts: [] } : {}
     context.transaction(() => {
-      context.updateRow({ status: now, notes: [...notes, ...losses], ...(over ? { endedAt: new Date() } : {}) })
+      context.updateRow({ status: now, notes: [...notes, ...losses], ...end })
       if (over) withdrawEscalations(context, 'the session was found ended', 'rule')
       this.escalations.keepTime()
       context.raiseSummary()
@@ -475,11 +477,38 @@ export class Session {
     await this.#context.live()
     if (this.#sharesNetwork && (at === null || at === port))
       return { port, at: port, url: sharedUrl('127.0.0.1', port) }
-    return this.#openPorts.open(port, at)
+    const opened = await this.#openPorts.open(port, at)
+    this.#keepOpen(port, opened.at)
+    return opened
   }
 
   async closePort({ port }: Inputs['ports']['close']): Promise<{ closed: boolean }> {
+    this.#keepOpen(port, null)
     return { closed: await this.#openPorts.close(port) }
+  }
+
+  /** Has those that were open at an earlier host open again. What cannot be is told in the notes. */
+  async reopenPorts(): Promise<void> {
+    for (const { port, at } of this.#context.row.openPorts) {
+      const failed = await this.#openPorts.open(port, at).then(
+        () => null,
+        (error: Error) => error,
+      )
+      // It may be found ended meanwhile.
+      if (failed === null || !isLive(this.#context.row)) continue
+      const note = `Port ${port} is no longer open to this machine: ${failed.message} \`rewind ports --open ${port}\` opens it again.`
+      this.#keepOpen(port, null)
+      this.#context.updateRow({ notes: [...this.#context.row.notes, note] })
+      this.#context.raiseSummary()
+    }
+  }
+
+  /** For the next host. @param at null where it is not open */
+  #keepOpen(port: number, at: number | null): void {
+    const { openPorts } = this.#context.row
+    const others = openPorts.filter((one) => one.port !== port)
+    const now = at === null ? others : [...others, { port, at }]
+    if (JSON.stringify(now) !== JSON.stringify(openPorts)) this.#context.updateRow({ openPorts: now })
   }
 
   async stopProcess({ key }: Inputs['processes']['stop']): Promise<{ stopped: boolean }> {
@@ -714,7 +743,7 @@ export class Session {
     const context = this.#context
     this.#openPorts.end()
     return context.transaction(() => {
-      context.updateRow({ status, endedAt: context.row.endedAt ?? new Date() })
+      context.updateRow({ status, endedAt: context.row.endedAt ?? new Date(), openPorts: [] })
       withdrawEscalations(context, status === 'ended' ? 'the session ended' : 'the session was destroyed', 'you')
       context.raiseSummary()
       return this.summary()

@@ -19,6 +19,7 @@ import { conversations } from './migrations/2026-11-30-conversations.ts'
 import { escalations } from './migrations/2026-11-30-escalations.ts'
 import { guarded } from './migrations/2026-11-30-guarded.ts'
 import { held } from './migrations/2026-11-30-held.ts'
+import { openPorts } from './migrations/2026-11-30-open-ports.ts'
 
 export interface Migration {
   /** Its file's name: the day it was written and what it is about. */
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   commits,
   held,
   commitParts,
+  openPorts,
 ]
 
 /**

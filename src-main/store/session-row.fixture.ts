@@ -28,5 +28,6 @@ export const sessionRow = (given: Partial<SessionRow> = {}): SessionRow => ({
   lastAutoRollback: null,
   escalation: { timeoutMs: null, onTimeout: 'stop' },
   haltedBy: null,
+  openPorts: [],
   ...given,
 })

@@ -25,6 +25,8 @@ const sessionRow = SessionSummary.omit({
   escalation: json(EscalationRule),
   /** What halted the session and how it can go on, as the session layer tells it. */
   haltedBy: json(z.record(z.string(), z.unknown())).nullable(),
+  /** Ports that a person opened, each with this machine's. */
+  openPorts: json(z.array(z.object({ port: z.number(), at: z.number() }))),
 })
 export type SessionRow = z.output<typeof sessionRow>
 

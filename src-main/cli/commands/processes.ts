@@ -29,7 +29,7 @@ export const defineProcesses: Define = (program, action) => {
     .description('ports that processes in the sandbox listen on, and where this machine reaches them')
     .option(
       '--open <port>',
-      "open a port of the sandbox at this machine's loopback, until it is closed or the session or host ends",
+      "open a port of the sandbox at this machine's loopback, until it is closed or the session ends",
       port,
     )
     .option(
