@@ -1,6 +1,6 @@
 /** What lives in a sandbox, seen, held still and ended at the command line: a real host and real processes. */
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestHost } from '../../e2e/host.ts'
 import { suiteNeeding } from '../../e2e/needs.ts'
@@ -47,6 +47,26 @@ suiteNeeding(['local'], 'rewind ps, ports, stop and pause', () => {
     expect(await portsNow()).toEqual([])
   })
 
+  test('a port of a session with this machine’s network is reached as it is, and only where the session listens', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const others = String((other.address() as AddressInfo).port)
+    const refused = await rewind('ports', '--open', others)
+    other.close()
+    const nothing = `Nothing in the sandbox listens on port ${others}.`
+    expect(refused).toMatchObject({ code: 64, stdout: '', stderr: expect.stringContaining(nothing) })
+    const running = rewind('exec', 'python3 -m http.server 18125 --bind 127.0.0.1')
+    const opening = async () => (await rewind('ports', '--open', '18125')).stdout
+    await expect
+      .poll(opening, { timeout: 20_000 })
+      .toBe(
+        "Port 18125 is reached at http://localhost:18125/: the sandbox has this machine's network, and nothing had to be opened\n",
+      )
+    expect((await rewind('ports', '--close', '18125')).stdout).toBe('Port 18125 was not opened\n')
+    await rewind('stop', (await json<{ processes: { command_id: string }[] }>('ps')).processes[0]?.command_id ?? '')
+    await running
+  })
+
   test('a port of a session without a network is opened at this machine, and closed', async () => {
     await host.json('init', host.folder('closed'), '--session', 'closed', '--no-network')
     const inClosed = (...args: string[]) => host.cli('--session', 'closed', ...args)
@@ -81,7 +101,7 @@ suiteNeeding(['local'], 'rewind ps, ports, stop and pause', () => {
 
       expect(await inClosed('ports', '--close', '18124')).toMatchObject({ code: 0, stdout: 'Port 18124 is closed\n' })
       await expect(fetch(url)).rejects.toThrow()
-      expect((await inClosed('ports', '--close', '18124')).stdout).toBe('Port 18124 was not open\n')
+      expect((await inClosed('ports', '--close', '18124')).stdout).toBe('Port 18124 was not opened\n')
       expect((await inClosed('ports')).stdout).toContain('inside only')
 
       // It goes with the session.

@@ -442,13 +442,16 @@ export const contract = {
     /** Ends one process, by its key: it is asked to, and made to where it does not. False where it had ended. */
     stop: oc.input(SessionRef.extend({ key: z.string().min(1).max(100) })).output(z.object({ stopped: z.boolean() })),
   },
-  /** Ports of the sandbox at this machine's loopback: for as long as the host and the session live, or until closed. */
+  /** Ports of the sandbox at this machine's loopback: for as long as the session lives, at every host, or until closed. */
   ports: {
     /**
      * A port that is open stays as it is. At the port `at` of this machine, or where that is left out at one that is free:
-     * its own number, if it can be. Where this machine shares the sandbox's network it is there already, and stays so.
+     * its own number, if it can be. `shared`: the sandbox has this machine's network, and something of it listens there; it is
+     * reached as it is, and nothing was opened.
      */
-    open: oc.input(SessionRef.extend({ port: PortNumber, at: PortNumber.nullable().default(null) })).output(OpenedPort),
+    open: oc
+      .input(SessionRef.extend({ port: PortNumber, at: PortNumber.nullable().default(null) }))
+      .output(OpenedPort.extend({ shared: z.boolean() })),
     /** Connections through it are broken off. False where it was not open. */
     close: oc.input(SessionRef.extend({ port: PortNumber })).output(z.object({ closed: z.boolean() })),
   },

@@ -624,13 +624,15 @@ export class RewindSession implements AsyncDisposable {
   }
 
   /**
-   * Opens a port of the sandbox at this machine's loopback, whether something listens there yet or not: until `closePort`
+   * Opens a port of the sandbox at this machine's loopback, whether something listens there yet or not; where the sandbox
+   * has this machine's network (engine local), what listens is reached as it is, and only `at` opens another port. Until `closePort`
    * or the session's end, at the next host too. Connections wait while the session is paused, and are closed while nothing listens.
    * @param at the port of this machine; one that is free by default, the same number if it can be
-   * @throws InvalidOptionError (`at` is taken, or the port is open at another one)
+   * @throws InvalidOptionError (`at` is taken, the port is open at another one, or it is reached as it is and nothing listens)
    */
   async openPort(port: number, { at }: { at?: number } = {}): Promise<OpenedPort> {
-    return this.#look('openPort', (rpc, session) => rpc.ports.open({ ...session, port, at: at ?? null }))
+    const opened = await this.#look('openPort', (rpc, session) => rpc.ports.open({ ...session, port, at: at ?? null }))
+    return { port: opened.port, at: opened.at, url: opened.url }
   }
 
   /** Closes a port that was opened; connections through it are broken off. False where it was not open. */

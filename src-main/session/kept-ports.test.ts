@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import type { Session, SessionManager } from './index.ts'
-import { type TestHome, testHome } from './testing.ts'
+import { begin, type TestHome, testHome } from './testing.ts'
 
 suiteNeeding(['local'], 'ports that were opened', () => {
   let place: TestHome
@@ -80,6 +81,37 @@ suiteNeeding(['local'], 'ports that were opened', () => {
     expect((await over.activity()).opened).toEqual([])
     expect(await answer(url)).toBe(null)
     expect(over.summary().notes.filter((note) => note.includes('Port '))).toHaveLength(1)
+  })
+
+  test('lead to the session alone where it has this machine’s network', async () => {
+    place = testHome()
+    host = await place.open()
+    const session = await begin(host.manager, place.workspace)
+    const other = createHttpServer((_, response) => response.end('another’s')).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port: others } = other.address() as AddressInfo
+    const [one, two, three] = [await freePort(), await freePort(), await freePort()]
+    try {
+      for (const port of [others, one])
+        await expect(session.openPort({ port, at: null })).rejects.toThrow(
+          `Nothing in the sandbox listens on port ${port}.`,
+        )
+      const led = await session.openPort({ port: others, at: three })
+      expect(await answer(`http://127.0.0.1:${others}/`)).toBe('another’s')
+      expect(await answer(led.url)).toBe(null)
+      // Each would lead to the other for ever.
+      const to = await session.openPort({ port: one, at: two })
+      await session.openPort({ port: two, at: one })
+      expect(await answer(to.url)).toBe(null)
+    } finally {
+      other.close()
+    }
+    await serve(session, 18_134)
+    const opening = () => session.openPort({ port: 18_134, at: null }).catch(() => null)
+    const url = 'http://localhost:18134/'
+    await expect.poll(opening, { timeout: 20_000 }).toEqual({ port: 18_134, at: 18_134, url, shared: true })
+    const elsewhere = await session.openPort({ port: 18_134, at: await freePort() })
+    expect([await answer(url), await answer(elsewhere.url), elsewhere.shared]).toEqual(['up', 'up', false])
   })
 })
 

@@ -1,5 +1,6 @@
 /** One session as its clients see it: a method per procedure of the contract, each a line or two over the parts. */
 import { Buffer, isUtf8 } from 'node:buffer'
+import type { Duplex } from 'node:stream'
 import {
   type Activity,
   type AutoRollback,
@@ -114,7 +115,7 @@ export class Session {
     this.#heard = new Heard(context)
     this.#conversations = new Conversations(context)
     this.#openPorts = new OpenPorts(
-      async (port, signal) => (await context.live()).connect(port, signal),
+      (port, signal) => this.#reachPort(port, signal),
       () => context.row.status === 'paused',
     )
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
@@ -472,19 +473,43 @@ export class Session {
     return engine === 'local' && network
   }
 
-  /** @throws InvalidOptionError where this machine's port is taken, or it is open at another one */
-  async openPort({ port, at }: Inputs['ports']['open']): Promise<OpenedPort> {
-    await this.#context.live()
-    if (this.#sharesNetwork && (at === null || at === port))
-      return { port, at: port, url: sharedUrl('127.0.0.1', port) }
+  /**
+   * @throws InvalidOptionError where this machine's port is taken, or it is open at another one; or it would be reached
+   *   there as it is, and nothing of the sandbox listens
+   */
+  async openPort({ port, at }: Inputs['ports']['open']): Promise<OpenedPort & { shared: boolean }> {
+    const sandbox = await this.#context.live()
+    if (this.#sharesNetwork && (at === null || at === port)) {
+      const { address } = await this.#listener(sandbox, port)
+      return { port, at: port, url: sharedUrl(address, port), shared: true }
+    }
     const opened = await this.#openPorts.open(port, at)
     this.#keepOpen(port, opened.at)
-    return opened
+    return { ...opened, shared: false }
   }
 
   async closePort({ port }: Inputs['ports']['close']): Promise<{ closed: boolean }> {
     this.#keepOpen(port, null)
     return { closed: await this.#openPorts.close(port) }
+  }
+
+  async #reachPort(port: number, signal: AbortSignal): Promise<Duplex> {
+    const sandbox = await this.#context.live()
+    // This machine's loopback is its own: what others listen on there is not the sandbox's.
+    if (this.#sharesNetwork) await this.#listener(sandbox, port)
+    return sandbox.connect(port, signal)
+  }
+
+  /** @throws InvalidOptionError where nothing in the sandbox listens on its loopback there */
+  async #listener(sandbox: Sandbox, port: number): Promise<ListeningPort> {
+    const { ports } = await this.#context.gate.shared(() => sandbox.activity())
+    const found = ports.find((one) => one.port === port && onLoopback(one.address))
+    if (found) return found
+    throw new InvalidOptionError(`Nothing in the sandbox listens on port ${port}.`, {
+      nextStep:
+        'Start its server first: the sandbox has this machine’s network, and what listens there is reached as it is.',
+      data: { port },
+    })
   }
 
   /** Has those that were open at an earlier host open again. What cannot be is told in the notes. */

@@ -63,13 +63,14 @@ function assertOne({ open, at, close }: PortOptions): void {
 async function openPort(cli: Cli, port: number, at: number | null): Promise<void> {
   const { rpc, session } = await cli.begin()
   const opened = await rpc.ports.open({ session, port, at })
-  cli.out.result(opened, `Port ${port} is reached at ${opened.url}`)
+  const why = opened.shared ? ": the sandbox has this machine's network, and nothing had to be opened" : ''
+  cli.out.result(opened, `Port ${port} is reached at ${opened.url}${why}`)
 }
 
 async function closePort(cli: Cli, port: number): Promise<void> {
   const { rpc, session } = await cli.begin()
   const { closed } = await rpc.ports.close({ session, port })
-  cli.out.result({ port, closed }, closed ? `Port ${port} is closed` : `Port ${port} was not open`)
+  cli.out.result({ port, closed }, closed ? `Port ${port} is closed` : `Port ${port} was not opened`)
 }
 
 function processText(processes: Activity['processes']): string {
