@@ -1,6 +1,8 @@
 /** What lives in a sandbox, seen, held still and ended at the command line: a real host and real processes. */
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestHost } from '../../e2e/host.ts'
 import { suiteNeeding } from '../../e2e/needs.ts'
@@ -103,6 +105,23 @@ suiteNeeding(['local'], 'rewind ps, ports, stop and pause', () => {
       await expect(fetch(url)).rejects.toThrow()
       expect((await inClosed('ports', '--close', '18124')).stdout).toBe('Port 18124 was not opened\n')
       expect((await inClosed('ports')).stdout).toContain('inside only')
+
+      // After a crash of the host it is open, and can be closed where the sandbox cannot be reached any more.
+      const { url: kept } = await host.json<{ url: string }>('--session', 'closed', 'ports', '--open', '18124')
+      const [{ id = '' } = {}] = (await host.ask((rpc) => rpc.sessions.list())).filter(({ name }) => name === 'closed')
+      await host.kill()
+      const spec = join(host.home, 'sandboxes', id, 'spec.json')
+      const told = readFileSync(spec)
+      writeFileSync(spec, 'no spec')
+      await host.start()
+      const unreached = await inClosed('ports')
+      expect(unreached).toMatchObject({ code: 0, stderr: '' })
+      expect(unreached.stdout).toMatch(/^18124 +- +- +http:\S+ +not known\nWhat listens is not known: /m)
+      expect(unreached.stdout).toContain(kept)
+      expect((await inClosed('ports', '--close', '18124')).stdout).toBe('Port 18124 is closed\n')
+      expect((await inClosed('ports')).code).not.toBe(0)
+      writeFileSync(spec, told)
+      await expect.poll(async () => (await inClosed('ports')).code, { timeout: 20_000 }).toBe(0)
 
       // It goes with the session.
       const again = await host.json<{ url: string }>('--session', 'closed', 'ports', '--open', '18124')

@@ -444,6 +444,8 @@ export const contract = {
   },
   /** Ports of the sandbox at this machine's loopback: for as long as the session lives, at every host, or until closed. */
   ports: {
+    /** Those that are open, also where the sandbox cannot be asked what listens. */
+    list: oc.input(SessionRef).output(z.array(OpenedPort)),
     /**
      * A port that is open stays as it is. At the port `at` of this machine, or where that is left out at one that is free:
      * its own number, if it can be. `shared`: the sandbox has this machine's network, and something of it listens there; it is

@@ -184,6 +184,7 @@ export function createRouter(sessions: SessionManager, host: HostControls) {
       stop: os.processes.stop.handler((call) => of(call).stopProcess(call.input)),
     },
     ports: {
+      list: os.ports.list.handler((call) => of(call).openedPorts()),
       open: os.ports.open.handler((call) => of(call).openPort(call.input)),
       close: os.ports.close.handler((call) => of(call).closePort(call.input)),
     },

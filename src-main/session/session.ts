@@ -488,6 +488,10 @@ export class Session {
     return { ...opened, shared: false }
   }
 
+  openedPorts(): OpenedPort[] {
+    return this.#openPorts.list()
+  }
+
   async closePort({ port }: Inputs['ports']['close']): Promise<{ closed: boolean }> {
     this.#keepOpen(port, null)
     return { closed: await this.#openPorts.close(port) }

@@ -1,7 +1,7 @@
 /** What runs in the sandbox now, with the ports that it listens on; for a point, what was running then. */
 import { ExternalLink } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { Activity, CommandRecord, ProcessDetails, RewindError } from '../../src-main/contract/index.ts'
+import type { Activity, CommandRecord, OpenedPort, ProcessDetails, RewindError } from '../../src-main/contract/index.ts'
 import { onLoopback } from '../../src-main/contract/loopback.ts'
 import { visible, visibleName } from '../../src-main/contract/text.ts'
 import { isLive } from '../../src-main/contract/timeline.ts'
@@ -52,7 +52,14 @@ function Now({ session, paused }: { session: string; paused: boolean }) {
   const files = useSession((state) => state.files)
   const running = commands.filter(({ status }) => status === 'running')
   const version = `${running.map(({ id }) => id).join()} ${files} ${paused}`
-  const { activity, problem, look } = useActivity(session, version)
+  const { activity, open, problem, look } = useActivity(session, version)
+  if (problem && open && open.length > 0)
+    return (
+      <div className="h-full min-h-0 overflow-y-auto">
+        <ProblemLine message={problem.message} nextStep={problem.nextStep} />
+        <Ports ports={[]} opened={open.map(unasked)} session={session} onChanged={look} />
+      </div>
+    )
   if (!activity)
     return problem ? (
       <Problem message={problem.message} nextStep={problem.nextStep} again={() => void look()} />
@@ -211,10 +218,14 @@ function useAct(onDone: () => Promise<void>) {
   return { busy, problem, act }
 }
 
-interface PortsProps extends Pick<Activity, 'ports' | 'opened'> {
+interface PortsProps extends Pick<Activity, 'ports'> {
+  /** `listening` is null where it is not known. */
+  opened: readonly (OpenedPort & { listening: boolean | null })[]
   session: string
   onChanged(): Promise<void>
 }
+
+const unasked = (one: OpenedPort) => ({ ...one, listening: null })
 
 function Ports({ ports, opened, session, onChanged }: PortsProps) {
   const { busy, problem, act } = useAct(onChanged)
@@ -223,6 +234,7 @@ function Ports({ ports, opened, session, onChanged }: PortsProps) {
       port,
       address,
       command,
+      silence: null,
       url,
       isOpened: opened.some((one) => one.port === port),
       // A server may listen by both protocols: what is done with its port is done with both.
@@ -230,20 +242,28 @@ function Ports({ ports, opened, session, onChanged }: PortsProps) {
     })),
     ...opened
       .filter(({ listening }) => !listening)
-      .map(({ port, url }) => ({ port, address: '', command: null, url, isOpened: true, isFirst: true })),
+      .map(({ port, url, listening }) => ({
+        port,
+        address: '',
+        command: null,
+        silence: listening === null ? 'not known' : 'nothing listens',
+        url,
+        isOpened: true,
+        isFirst: true,
+      })),
   ].sort((a, b) => a.port - b.port)
   return (
     <section aria-label="Ports" className="border-t border-line">
       <h3 className="flex h-9 items-center px-4 text-small text-ink-2">Listening</h3>
       {problem ? <ProblemLine message={problem.message} nextStep={problem.nextStep} /> : null}
       <ul>
-        {rows.map(({ port, address, command, url, isOpened, isFirst }) => (
+        {rows.map(({ port, address, command, silence, url, isOpened, isFirst }) => (
           // The same while its server comes and goes.
           <li key={isFirst ? port : `${address} ${port}`} className="flex h-8 items-center gap-3 px-4">
             <span className="w-14 shrink-0 font-medium">{port}</span>
             <span className="w-32 shrink-0 truncate text-small text-ink-2">{visibleName(address)}</span>
             {command === null ? (
-              <span className="min-w-0 flex-1 text-ink-3">nothing listens</span>
+              <span className="min-w-0 flex-1 text-ink-3">{silence}</span>
             ) : (
               <Name mono className="flex-1">
                 {command}

@@ -1,7 +1,8 @@
 /** `rewind ps` and `rewind ports`: what lives in a sandbox now, and having its ports at this machine. */
 import { InvalidOptionError } from '../../contract/errors.ts'
-import type { Activity } from '../../contract/index.ts'
+import type { Activity, OpenedPort } from '../../contract/index.ts'
 import { bytes, visibleName } from '../../contract/text.ts'
+import { fromRpcError } from '../../contract/wire.ts'
 import type { Cli } from '../cli.ts'
 import type { Define } from '../command.ts'
 import { port } from '../numbers.ts'
@@ -44,11 +45,24 @@ export const defineProcesses: Define = (program, action) => {
         const { open, at = null, close } = options
         if (open !== undefined) return openPort(cli, open, at)
         if (close !== undefined) return closePort(cli, close)
-        const { rpc, session } = await cli.begin()
-        const { ports, opened } = await rpc.processes.list({ session })
-        cli.out.result({ ports, opened, count: ports.length }, portText(ports, opened))
+        return listPorts(cli)
       }),
     )
+}
+
+async function listPorts(cli: Cli): Promise<void> {
+  const { rpc, session } = await cli.begin()
+  try {
+    const { ports, opened } = await rpc.processes.list({ session })
+    cli.out.result({ ports, opened, count: ports.length }, portText(ports, opened))
+  } catch (error) {
+    const opened = (await rpc.ports.list({ session })).map((one) => ({ ...one, listening: null }))
+    if (opened.length === 0) throw error
+    // They can be closed all the same.
+    const problem = fromRpcError(error).message
+    const text = `${portText([], opened)}\nWhat listens is not known: ${visibleName(problem)}`
+    cli.out.result({ ports: [], opened, count: 0, problem }, text)
+  }
 }
 
 function assertOne({ open, at, close }: PortOptions): void {
@@ -88,7 +102,8 @@ function processText(processes: Activity['processes']): string {
   ])
 }
 
-function portText(ports: Activity['ports'], opened: Activity['opened']): string {
+/** @param opened where it is not known whether anything listens, `listening` is null */
+function portText(ports: Activity['ports'], opened: (OpenedPort & { listening: boolean | null })[]): string {
   const silent = opened.filter(({ listening }) => !listening)
   if (ports.length === 0 && silent.length === 0) return 'Nothing listens.'
   return table([
@@ -100,6 +115,12 @@ function portText(ports: Activity['ports'], opened: Activity['opened']): string 
       url ?? 'inside only',
       visibleName(command),
     ]),
-    ...silent.map(({ port, url }) => [String(port), '-', '-', url, 'nothing listens']),
+    ...silent.map(({ port, url, listening }) => [
+      String(port),
+      '-',
+      '-',
+      url,
+      listening === null ? 'not known' : 'nothing listens',
+    ]),
   ])
 }
