@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
 import type { Session, SessionManager } from './index.ts'
-import { begin, type TestHome, testHome } from './testing.ts'
+import { begin, freePort, type TestHome, testHome } from './testing.ts'
 
 suiteNeeding(['local'], 'ports that were opened', () => {
   let place: TestHome
@@ -149,15 +149,6 @@ const answer = async (url: string): Promise<string | null> =>
     (found) => found.text(),
     () => null,
   )
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 function relaysOf(host: number | undefined): string[] {
   return readdirSync('/proc').filter((pid) => {

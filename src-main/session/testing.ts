@@ -1,6 +1,8 @@
 /** What the tests of sessions share: a data folder of their own, a workspace, and eyes for what stands in the sandbox. */
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CommandResult, Message } from '../contract/index.ts'
@@ -66,6 +68,22 @@ export async function begin(manager: SessionManager, workspace: string, name = '
     env: {},
   })
   return manager.find(session.id)
+}
+
+/** One of this machine that is free, and that no connection is given as its own in the meantime. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 let commands = 0

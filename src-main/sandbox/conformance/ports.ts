@@ -1,6 +1,5 @@
 /** Connections from this machine to what listens on the loopback of a sandbox, with its own network and without one. */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -107,7 +106,6 @@ export function portBehaviours(source: ProviderSource): void {
     await box.sandbox.end()
     await ended
     await expect(box.sandbox.connect(again.echo)).rejects.toBeInstanceOf(EngineUnavailableError)
-    await eventually('no relay is left', () => relays().length === 0)
   })
 }
 
@@ -131,18 +129,3 @@ async function everything(connection: Duplex): Promise<Buffer> {
 const settled = (connection: Duplex): Promise<unknown> => everything(connection).catch(() => null)
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
-
-/** Relays that this process has started. */
-function relays(): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      const { length } = readFileSync(`/proc/${pid}/cmdline`, 'latin1').match(/port-relay/) ?? []
-      return (
-        length !== undefined &&
-        readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[1] === String(process.pid)
-      )
-    } catch {
-      return false
-    }
-  })
-}

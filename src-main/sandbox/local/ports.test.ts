@@ -19,28 +19,31 @@ const relays = (): string[] =>
   })
 
 suiteNeeding(['local'], 'the relay of a sandbox without a network', () => {
-  test('is the agent’s user in that network alone, without rights, and ends with the sandbox', async () => {
-    const world = await World.make(localSource)
-    const { sandbox } = await world.sandbox({ network: false })
-    await sandbox.exec({ id: 'server', command: SERVER })
-    const ports = async () => (await sandbox.activity()).ports
-    await eventually('it listens', async () => (await ports()).length === 1)
-    const connection = await sandbox.connect((await ports())[0]?.port ?? 0)
-    connection.on('error', () => {})
-    const [relay = '', ...others] = relays()
-    expect(others).toEqual([])
-    const status = readFileSync(`/proc/${relay}/status`, 'utf8')
-    const line = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1]
-    const own = process.getuid?.() ?? 0
-    expect(line('Uid')?.split('\t')).toEqual(Array(4).fill(String(own === 0 ? 1000 : own)))
-    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb']) expect(line(set)).toBe('0'.repeat(16))
-    expect(line('NoNewPrivs')).toBe('1')
-    const namespace = (kind: string) => readlinkSync(`/proc/${relay}/ns/${kind}`)
-    const ours = (kind: string) => readlinkSync(`/proc/self/ns/${kind}`)
-    expect(namespace('net')).not.toBe(ours('net'))
-    expect([namespace('pid'), namespace('mnt')]).toEqual([ours('pid'), ours('mnt')])
-    expect((await sandbox.activity()).processes).toHaveLength(1)
-    await sandbox.detach()
-    await eventually('it has ended', () => relays().length === 0)
-  })
+  test.each(['detach', 'end'] as const)(
+    'is the agent’s user in that network alone, without rights, and goes: %s',
+    async (how) => {
+      const world = await World.make(localSource)
+      const { sandbox } = await world.sandbox({ network: false })
+      await sandbox.exec({ id: 'server', command: SERVER })
+      const ports = async () => (await sandbox.activity()).ports
+      await eventually('it listens', async () => (await ports()).length === 1)
+      const connection = await sandbox.connect((await ports())[0]?.port ?? 0)
+      connection.on('error', () => {})
+      const [relay = '', ...others] = relays()
+      expect(others).toEqual([])
+      const status = readFileSync(`/proc/${relay}/status`, 'utf8')
+      const line = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1]
+      const own = process.getuid?.() ?? 0
+      expect(line('Uid')?.split('\t')).toEqual(Array(4).fill(String(own === 0 ? 1000 : own)))
+      for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapAmb']) expect(line(set)).toBe('0'.repeat(16))
+      expect(line('NoNewPrivs')).toBe('1')
+      const namespace = (kind: string) => readlinkSync(`/proc/${relay}/ns/${kind}`)
+      const ours = (kind: string) => readlinkSync(`/proc/self/ns/${kind}`)
+      expect(namespace('net')).not.toBe(ours('net'))
+      expect([namespace('pid'), namespace('mnt')]).toEqual([ours('pid'), ours('mnt')])
+      expect((await sandbox.activity()).processes).toHaveLength(1)
+      await sandbox[how]()
+      await eventually('it has ended', () => relays().length === 0)
+    },
+  )
 })
