@@ -14,7 +14,7 @@ suiteNeeding(['local'], 'ports that were opened', () => {
   let place: TestHome
   let host: { manager: SessionManager; close(): Promise<void> } | null = null
 
-  const open = async (): Promise<Session> => {
+  const nextHost = async (): Promise<Session> => {
     host = await place.open()
     const [{ id = '' } = {}] = host.manager.list()
     return host.manager.find(id)
@@ -61,23 +61,34 @@ suiteNeeding(['local'], 'ports that were opened', () => {
 
     const taken = createServer().listen(at, '127.0.0.1')
     await once(taken, 'listening')
-    const again = await open()
+    const again = await nextHost()
     expect(await answer(url)).toBe('up')
     expect((await again.activity()).opened).toMatchObject([{ port: 18_131, url, listening: true }])
     expect(again.summary().notes.filter((note) => note.includes('18132'))).toEqual([
       `Port 18132 is no longer open to this machine: Port ${at} of this machine is taken. \`rewind ports --open 18132\` opens it again.`,
     ])
+    // Opened and closed at once, in every order.
+    await Promise.all(
+      Array.from({ length: 16 }, async (_, ticks) => {
+        const port = await freePort()
+        const opening = again.openPort({ port, at: null })
+        for (let tick = 0; tick < ticks; tick++) await null
+        await again.closePort({ port })
+        await opening
+      }),
+    )
+    const open = again.openedPorts()
     await close()
     taken.close()
 
-    const last = await open()
+    const last = await nextHost()
     // What could not be reopened is told once.
-    expect((await last.activity()).opened).toMatchObject([{ port: 18_131 }])
+    expect(last.openedPorts()).toEqual(open)
     expect(await last.closePort({ port: 18_131 })).toEqual({ closed: true })
     await last.openPort({ port: 18_132, at: null })
     await last.end()
     await close()
-    const over = await open()
+    const over = await nextHost()
     expect((await over.activity()).opened).toEqual([])
     expect(await answer(url)).toBe(null)
     expect(over.summary().notes.filter((note) => note.includes('Port '))).toHaveLength(1)

@@ -484,7 +484,8 @@ export class Session {
       return { port, at: port, url: sharedUrl(address, port), shared: true }
     }
     const opened = await this.#openPorts.open(port, at)
-    this.#keepOpen(port, opened.at)
+    // It may be closed again by now.
+    if (this.#openPorts.at(port)?.at === opened.at) this.#keepOpen(port, opened.at)
     return { ...opened, shared: false }
   }
 
@@ -493,8 +494,10 @@ export class Session {
   }
 
   async closePort({ port }: Inputs['ports']['close']): Promise<{ closed: boolean }> {
-    this.#keepOpen(port, null)
-    return { closed: await this.#openPorts.close(port) }
+    const closed = await this.#openPorts.close(port)
+    // It may be open again by now.
+    if (this.#openPorts.at(port) === null) this.#keepOpen(port, null)
+    return { closed }
   }
 
   async #reachPort(port: number, signal: AbortSignal): Promise<Duplex> {
