@@ -64,3 +64,10 @@ test('a window that goes is no longer told', async () => {
   leave.abort()
   expect((await end).done).toBe(true)
 })
+
+test('what is damaged keeps no host from starting', async () => {
+  for (const kept of ['', '{', '{"place":{"session":"s1","at":"now"},"at":7}']) {
+    const wanted = new WantedPlace({ load: () => kept, save: () => {} })
+    expect(await isQuiet(wanted.follow(null))).toBe(true)
+  }
+})

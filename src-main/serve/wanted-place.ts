@@ -22,8 +22,7 @@ export class WantedPlace {
   constructor(setting: Setting, now = Date.now) {
     this.#setting = setting
     this.#now = now
-    const kept = setting.load()
-    this.#last = kept === null ? null : Place.parse(JSON.parse(kept))
+    this.#last = parsePlace(setting.load())
   }
 
   want(session: string, at: string): Place {
@@ -59,5 +58,14 @@ export class WantedPlace {
       this.#listeners.delete(wake)
       signal?.removeEventListener('abort', wake)
     }
+  }
+}
+
+/** What is damaged goes nowhere; it must not keep the host from starting. */
+function parsePlace(kept: string | null): Place | null {
+  try {
+    return Place.parse(JSON.parse(kept ?? 'null'))
+  } catch {
+    return null
   }
 }
