@@ -1,12 +1,13 @@
 /** Ports that a person opened outlive the host that opened them: the next one has them at the same numbers. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { suiteNeeding } from '../../e2e/needs.ts'
+import { relaysOf } from '../../e2e/relays.ts'
 import type { Session, SessionManager } from './index.ts'
 import { begin, freePort, type TestHome, testHome } from './testing.ts'
 
@@ -126,21 +127,7 @@ suiteNeeding(['local'], 'ports that were opened', () => {
   })
 })
 
-async function withoutNetwork(manager: SessionManager, workspace: string): Promise<Session> {
-  const { session } = await manager.create({
-    name: 'test',
-    workspace,
-    explicit: true,
-    create: false,
-    force: false,
-    engine: 'auto',
-    mode: 'interactive',
-    base: 'auto',
-    network: false,
-    env: {},
-  })
-  return manager.find(session.id)
-}
+const withoutNetwork = (manager: SessionManager, workspace: string) => begin(manager, workspace, 'test', false)
 
 const serve = (session: Session, port: number) =>
   session.startCommand({
@@ -160,17 +147,6 @@ const answer = async (url: string): Promise<string | null> =>
     (found) => found.text(),
     () => null,
   )
-
-function relaysOf(host: number | undefined): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      const parent = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[1]
-      return parent === String(host) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('port-relay')
-    } catch {
-      return false
-    }
-  })
-}
 
 /** One that has ended and was not waited for lives no more. */
 function lives(pid: string): boolean {

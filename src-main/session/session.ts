@@ -1,6 +1,5 @@
 /** One session as its clients see it: a method per procedure of the contract, each a line or two over the parts. */
 import { Buffer, isUtf8 } from 'node:buffer'
-import type { Duplex } from 'node:stream'
 import {
   type Activity,
   type AutoRollback,
@@ -15,11 +14,9 @@ import {
   type DatabasePair,
   type FilePair,
   InvalidOptionError,
-  isLive,
   type LedgerCheck,
   type LedgerEntry,
   type LineTotals,
-  type ListeningPort,
   lastSaved,
   MAIN,
   type Message,
@@ -27,7 +24,6 @@ import {
   type Missed,
   nameOf,
   type OpenedPort,
-  onLoopback,
   type Point,
   type PruneResult,
   type Rename,
@@ -63,9 +59,9 @@ import type { Inputs } from './inputs.ts'
 import { exportLedger, ledgerRows } from './ledger-export.ts'
 import { resolvePoint } from './moments.ts'
 import { linesBetween, type PathPair, pairOf, pathBytes, renamesBetween } from './moved-files.ts'
-import { OpenPorts } from './open-ports.ts'
 import { Pair } from './pair.ts'
 import type { Actor } from './pair-records.ts'
+import { Ports } from './ports.ts'
 import { Retention } from './retention.ts'
 import { type Passed, Rules } from './rules.ts'
 import { ToolCalls } from './tool-calls.ts'
@@ -91,7 +87,7 @@ export class Session {
   readonly #host: HostWatch
   readonly #heard: Heard
   readonly #conversations: Conversations
-  readonly #openPorts: OpenPorts
+  readonly #ports: Ports
   /** What agents do by tools. */
   readonly tools: ToolCalls
   /** Verdicts that wait for a decision. */
@@ -114,10 +110,7 @@ export class Session {
     this.tools = new ToolCalls(context)
     this.#heard = new Heard(context)
     this.#conversations = new Conversations(context)
-    this.#openPorts = new OpenPorts(
-      (port, signal) => this.#reachPort(port, signal),
-      () => context.row.status === 'paused',
-    )
+    this.#ports = new Ports(context)
     this.#commands = new Commands(context, () => this.#pair.rewindNote ?? this.#endNote)
     this.commits = new Commits(context, this.#pair, neighbours)
     this.elsewhere = new CommitElsewhere(context)
@@ -165,7 +158,7 @@ export class Session {
     this.#turns.stop()
     this.escalations.letGo()
     this.#host.letGo()
-    this.#openPorts.end()
+    this.#ports.end()
   }
 
   /** What taking hold of the sandbox after a restart has shown. @param losses what a person should know of it */
@@ -175,7 +168,7 @@ export class Session {
     const now = found === 'running' && haltedBy !== null ? 'halted' : found
     if (now === status && losses.length === 0) return
     const over = now === 'ended' || now === 'destroyed'
-    if (over) this.#openPorts.end()
+    if (over) this.#ports.end()
     const end = over ? { endedAt: new Date(), openPorts: [] } : {}
     context.transaction(() => {
       context.updateRow({ status: now, notes: [...notes, ...losses], ...end })
@@ -452,95 +445,24 @@ export class Session {
     if (status === 'ended' || status === 'destroyed') return { processes: [], ports: [], opened: [] }
     const sandbox = await context.live()
     const { processes, ports } = await context.gate.shared(() => sandbox.activity())
-    const opened = this.#openPorts.list()
-    const listens = new Set(ports.filter(({ address }) => onLoopback(address)).map(({ port }) => port))
-    return {
-      processes,
-      ports: ports.map((one) => ({ ...one, url: this.#urlOf(one) })),
-      opened: opened.map((one) => ({ ...one, listening: listens.has(one.port) })),
-    }
+    return { processes, ...this.#ports.shown(ports) }
   }
 
-  #urlOf({ address, port }: ListeningPort): string | null {
-    const opened = onLoopback(address) && this.#openPorts.at(port)
-    if (opened) return opened.url
-    return this.#sharesNetwork ? sharedUrl(address, port) : null
-  }
-
-  /** In the local engine a sandbox with a network has this machine's. */
-  get #sharesNetwork(): boolean {
-    const { engine, network } = this.#context.row
-    return engine === 'local' && network
-  }
-
-  /**
-   * @throws InvalidOptionError where this machine's port is taken, or it is open at another one; or it would be reached
-   *   there as it is, and nothing of the sandbox listens
-   */
-  async openPort({ port, at }: Inputs['ports']['open']): Promise<OpenedPort & { shared: boolean }> {
-    const sandbox = await this.#context.live()
-    if (this.#sharesNetwork && (at === null || at === port)) {
-      const { address } = await this.#listener(sandbox, port)
-      return { port, at: port, url: sharedUrl(address, port), shared: true }
-    }
-    const opened = await this.#openPorts.open(port, at)
-    // It may be closed again by now.
-    if (this.#openPorts.at(port)?.at === opened.at) this.#keepOpen(port, opened.at)
-    return { ...opened, shared: false }
+  openPort(input: Inputs['ports']['open']): Promise<OpenedPort & { shared: boolean }> {
+    return this.#ports.open(input)
   }
 
   openedPorts(): OpenedPort[] {
-    return this.#openPorts.list()
+    return this.#ports.opened()
   }
 
-  async closePort({ port }: Inputs['ports']['close']): Promise<{ closed: boolean }> {
-    const closed = await this.#openPorts.close(port)
-    // It may be open again by now.
-    if (this.#openPorts.at(port) === null) this.#keepOpen(port, null)
-    return { closed }
+  closePort(input: Inputs['ports']['close']): Promise<{ closed: boolean }> {
+    return this.#ports.close(input)
   }
 
-  async #reachPort(port: number, signal: AbortSignal): Promise<Duplex> {
-    const sandbox = await this.#context.live()
-    // This machine's loopback is its own: what others listen on there is not the sandbox's.
-    if (this.#sharesNetwork) await this.#listener(sandbox, port)
-    return sandbox.connect(port, signal)
-  }
-
-  /** @throws InvalidOptionError where nothing in the sandbox listens on its loopback there */
-  async #listener(sandbox: Sandbox, port: number): Promise<ListeningPort> {
-    const { ports } = await this.#context.gate.shared(() => sandbox.activity())
-    const found = ports.find((one) => one.port === port && onLoopback(one.address))
-    if (found) return found
-    throw new InvalidOptionError(`Nothing in the sandbox listens on port ${port}.`, {
-      nextStep:
-        'Start its server first: the sandbox has this machine’s network, and what listens there is reached as it is.',
-      data: { port },
-    })
-  }
-
-  /** Has those that were open at an earlier host open again. What cannot be is told in the notes. */
-  async reopenPorts(): Promise<void> {
-    for (const { port, at } of this.#context.row.openPorts) {
-      const failed = await this.#openPorts.open(port, at).then(
-        () => null,
-        (error: Error) => error,
-      )
-      // It may be found ended meanwhile.
-      if (failed === null || !isLive(this.#context.row)) continue
-      const note = `Port ${port} is no longer open to this machine: ${failed.message} \`rewind ports --open ${port}\` opens it again.`
-      this.#keepOpen(port, null)
-      this.#context.updateRow({ notes: [...this.#context.row.notes, note] })
-      this.#context.raiseSummary()
-    }
-  }
-
-  /** For the next host. @param at null where it is not open */
-  #keepOpen(port: number, at: number | null): void {
-    const { openPorts } = this.#context.row
-    const others = openPorts.filter((one) => one.port !== port)
-    const now = at === null ? others : [...others, { port, at }]
-    if (JSON.stringify(now) !== JSON.stringify(openPorts)) this.#context.updateRow({ openPorts: now })
+  /** Has those that were open at an earlier host open again. */
+  reopenPorts(): Promise<void> {
+    return this.#ports.reopen()
   }
 
   async stopProcess({ key }: Inputs['processes']['stop']): Promise<{ stopped: boolean }> {
@@ -773,7 +695,7 @@ export class Session {
 
   #close(status: 'ended' | 'destroyed'): SessionSummary {
     const context = this.#context
-    this.#openPorts.end()
+    this.#ports.end()
     return context.transaction(() => {
       context.updateRow({ status, endedAt: context.row.endedAt ?? new Date(), openPorts: [] })
       withdrawEscalations(context, status === 'ended' ? 'the session ended' : 'the session was destroyed', 'you')
@@ -880,11 +802,5 @@ type WithDefaults<Input> = Omit<Input, 'conversation' | 'format'> & {
 
 const textOf = (command: CommandRecord['command']): string =>
   typeof command === 'string' ? command : command.join(' ')
-
-/** Whatever it speaks: what is looked at by a person is http, nearly always. */
-function sharedUrl(address: string, port: number): string {
-  const everywhere = address === '0.0.0.0' || address === '::' || address.startsWith('127.')
-  return `http://${everywhere ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}/`
-}
 
 const ignore = (): void => {}

@@ -54,7 +54,12 @@ export function testHome(): TestHome {
   }
 }
 
-export async function begin(manager: SessionManager, workspace: string, name = 'test'): Promise<Session> {
+export async function begin(
+  manager: SessionManager,
+  workspace: string,
+  name = 'test',
+  network = true,
+): Promise<Session> {
   const { session } = await manager.create({
     name,
     workspace,
@@ -64,7 +69,7 @@ export async function begin(manager: SessionManager, workspace: string, name = '
     engine: 'auto',
     mode: 'interactive',
     base: 'auto',
-    network: true,
+    network,
     env: {},
   })
   return manager.find(session.id)

@@ -1,12 +1,13 @@
 /** The relay as a process of this machine's own network: what listens there stands for what listens in a sandbox. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { Duplex, PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { relaysOf } from '../../../e2e/relays.ts'
 import { EngineUnavailableError } from '../../contract/errors.ts'
 import { startRelay } from './child.ts'
 import { Decoder, encode, type Frame, LONGEST, numberBytes } from './frames.ts'
@@ -29,17 +30,6 @@ async function echo(): Promise<{ server: Server; port: number }> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { server, port: (server.address() as AddressInfo).port }
-}
-
-function relaysOf(host: number): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      const parent = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[1]
-      return parent === String(host) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('port-relay')
-    } catch {
-      return false
-    }
-  })
 }
 
 /** Where a link of /proc leads; nowhere where it is gone by now. */
